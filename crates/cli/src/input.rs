@@ -7,19 +7,28 @@ use crate::interrupt::Interrupt;
 use crate::lint::Lint;
 use crate::options::{FormatArgs, KeysName, MemoryArgs, STANDARD_INPUT};
 use crate::progress;
+use crate::state::GraphState;
 use crate::text;
 use crate::threads::Threads;
+use hedgerow::kernels::BuildOptions;
 use hedgerow::{
-    AsKey, ColumnType, EdgeSchema, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, Snapshot, Topology,
+    AsKey, Column, ColumnType, EdgeSchema, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, Topology,
     WriteGraph,
 };
-use hedgerow_formats::{Batch, Edge, FormatError, GraphReader, ReadOptions, SkippedLines, VertexKey};
-use std::io;
+use hedgerow_formats::{
+    Batch, Edge, ErrorKind, FormatError, GraphFormat, GraphReader, ReadOptions, SkippedLines,
+    StaticGraphBuilder, VertexKey,
+};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use std::{io, mem};
 
 /// Edges and vertices per commit.
 pub const BATCH: usize = 1 << 20;
+
+/// Edges and vertices that are read at a time where there are no commits: enough for the threads.
+pub const SMALL_BATCH: usize = 1 << 17;
 
 /// A graph file, and the options for reading it.
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +42,7 @@ pub struct Input<'a> {
 /// A loaded graph.
 #[derive(Debug)]
 pub struct Loaded {
-    pub graph: Graph,
-    /// The state of the graph.
-    pub snapshot: Snapshot,
+    pub state: GraphState,
     /// Edges in the file, repeated ones counted.
     pub rows: u64,
     /// Invalid lines.
@@ -55,56 +62,94 @@ pub enum Weights {
     Unit,
 }
 
-impl Input<'_> {
-    /// Reads the whole file into a graph without weights.
-    pub fn load(
-        &self,
-        topology: Topology,
-        memory: &MemoryArgs,
-        threads: &Threads,
-        console: &Console,
-        interrupt: &Interrupt,
-    ) -> Result<Loaded, CliError> {
-        self.load_weighted(Weights::Ignored, topology, memory, threads, console, interrupt)
-    }
+/// The resources of a command.
+#[derive(Clone, Copy, Debug)]
+pub struct Means<'a> {
+    pub threads: &'a Threads,
+    pub console: &'a Console,
+    pub interrupt: &'a Interrupt,
+}
 
-    /// Reads the whole file into a graph. Of several weights of one edge the last stays.
-    pub fn load_weighted(
+impl Input<'_> {
+    /// Reads the whole file into a static graph, or into a writable one if an engine is requested.
+    /// Of several weights of one edge the last stays.
+    pub fn load(
         &self,
         weights: Weights,
         topology: Topology,
         memory: &MemoryArgs,
-        threads: &Threads,
-        console: &Console,
-        interrupt: &Interrupt,
+        means: Means<'_>,
     ) -> Result<Loaded, CliError> {
-        let options = GraphOptions::new().topology(topology).keys(self.key_kind()).threads(threads.count());
+        match self.format.keys() {
+            KeysName::Number | KeysName::Dense => self.load_keys::<u64>(weights, topology, memory, means),
+            KeysName::Text => self.load_keys::<Box<str>>(weights, topology, memory, means),
+        }
+    }
+
+    fn load_keys<K: VertexKey + AsKey>(
+        &self,
+        weights: Weights,
+        topology: Topology,
+        memory: &MemoryArgs,
+        means: Means<'_>,
+    ) -> Result<Loaded, CliError> {
+        if memory.asks_for_engine() {
+            return self.load_into_engine::<K>(weights, topology, memory, means);
+        }
+        match weights {
+            Weights::Ignored => self.load_static::<K, ()>(false, topology, memory, means, |_| Ok(())),
+            Weights::Unit => self.load_static::<K, f64>(false, topology, memory, means, |_| Ok(1.0)),
+            Weights::FromFile => {
+                self.load_static::<K, f64>(true, topology, memory, means, |edge| self.weight(edge))
+            }
+        }
+    }
+
+    fn load_static<K: VertexKey + AsKey, W: Column>(
+        &self,
+        uses_weights: bool,
+        topology: Topology,
+        memory: &MemoryArgs,
+        means: Means<'_>,
+        value_of: impl Fn(&Edge<K>) -> Result<W, CliError>,
+    ) -> Result<Loaded, CliError> {
+        let Means { threads, console, interrupt } = means;
+        let started = Instant::now();
+        let builder = StaticGraphBuilder::<K, W>::new(topology, self.key_kind());
+        let (mut builder, mut rows) = (builder.with_limit(memory.limit_bytes()), 0);
+        let skipped = self.for_each_batch::<K>(uses_weights, SMALL_BATCH, means, |batch| {
+            rows += batch.edges.len() as u64;
+            builder.add(batch, &value_of)
+        })?;
+        let bar = progress::spinner(console, "building");
+        let build =
+            BuildOptions { pool: threads.pool(), cancel: Some(interrupt.token()), ..BuildOptions::default() };
+        let graph = builder.finish(build);
+        interrupt.check()?;
+        bar.finish_and_clear();
+        let state = GraphState::Static(Arc::new(graph?));
+        Ok(Loaded { state, rows, skipped, elapsed: started.elapsed() })
+    }
+
+    fn load_into_engine<K: VertexKey + AsKey>(
+        &self,
+        weights: Weights,
+        topology: Topology,
+        memory: &MemoryArgs,
+        means: Means<'_>,
+    ) -> Result<Loaded, CliError> {
+        let threads = means.threads.count();
+        let options = GraphOptions::new().topology(topology).keys(self.key_kind()).threads(threads);
         let options = match weights {
             Weights::Ignored => options,
             Weights::FromFile | Weights::Unit => options.label_schema(weighted_edges()),
         };
         let graph = Graph::in_memory(memory.limit(options))?;
-        match self.format.keys() {
-            KeysName::Number | KeysName::Dense => {
-                self.load_into::<u64>(&graph, weights, threads, console, interrupt)
-            }
-            KeysName::Text => self.load_into::<Box<str>>(&graph, weights, threads, console, interrupt),
-        }
-    }
-
-    fn load_into<K: VertexKey + AsKey>(
-        &self,
-        graph: &Graph,
-        weights: Weights,
-        threads: &Threads,
-        console: &Console,
-        interrupt: &Interrupt,
-    ) -> Result<Loaded, CliError> {
         let started = Instant::now();
         let mut rows = 0;
         let uses_weights = weights == Weights::FromFile;
-        let skipped = self.for_each_batch::<K>(uses_weights, threads, console, interrupt, |batch| {
-            add_vertices(graph, &batch.vertices)?;
+        let skipped = self.for_each_batch::<K>(uses_weights, BATCH, means, |batch| {
+            add_vertices(&graph, &batch.vertices)?;
             rows += batch.edges.len() as u64;
             let edges = batch.edges.drain(..);
             match weights {
@@ -117,24 +162,26 @@ impl Input<'_> {
                     graph.ingest(LabelId::DEFAULT, &edges)?;
                 }
                 Weights::FromFile => {
-                    let edges = edges.map(|edge| self.weighted(edge)).collect::<Result<Vec<_>, _>>()?;
-                    graph.ingest(LabelId::DEFAULT, &edges)?;
+                    let weighted = |edge: Edge<K>| Ok((self.weight(&edge)?, edge));
+                    let edges = edges.map(weighted).collect::<Result<Vec<_>, CliError>>()?;
+                    let edges =
+                        edges.into_iter().map(|(weight, edge)| (edge.source, edge.destination, weight));
+                    graph.ingest(LabelId::DEFAULT, &edges.collect::<Vec<_>>())?;
                 }
             }
-            Ok(())
+            Ok::<_, CliError>(())
         })?;
-        let (graph, snapshot) = (graph.clone(), graph.snapshot()?);
-        Ok(Loaded { graph, snapshot, rows, skipped, elapsed: started.elapsed() })
+        Ok(Loaded { state: graph.snapshot()?.into(), rows, skipped, elapsed: started.elapsed() })
     }
 
-    /// Checks that an edge has a weight that a shortest path can use.
-    fn weighted<K: VertexKey + AsKey>(&self, edge: Edge<K>) -> Result<(K, K, f64), CliError> {
+    /// The weight of an edge, if a shortest path can use it.
+    fn weight<K: VertexKey + AsKey>(&self, edge: &Edge<K>) -> Result<f64, CliError> {
         let ends = || {
             let (source, destination) = (edge.source.as_key(), edge.destination.as_key());
             (self.graph.to_path_buf(), source.to_string(), destination.to_string())
         };
         match edge.weight {
-            Some(weight) if weight >= 0.0 => Ok((edge.source, edge.destination, weight)),
+            Some(weight) if weight >= 0.0 => Ok(weight),
             Some(weight) => {
                 let (graph, from, to) = ends();
                 let fault = format!("has the weight {}, but weights must be 0 or more", Float(weight));
@@ -147,25 +194,29 @@ impl Input<'_> {
         }
     }
 
-    /// Reads the vertex file, if there is one, then the graph file, and passes each batch to the
-    /// caller. Then prints notes on suspicious lines, on weights only if the caller `uses_weights`.
+    /// Reads the vertex file, if there is one, then the graph file, and passes each batch of about
+    /// `size` edges and vertices to the caller while the next is read. Then prints notes on
+    /// suspicious lines, on weights only if the caller `uses_weights`.
     pub fn for_each_batch<K: VertexKey>(
         &self,
         uses_weights: bool,
-        threads: &Threads,
-        console: &Console,
-        interrupt: &Interrupt,
+        size: usize,
+        means: Means<'_>,
         mut visit: impl FnMut(&mut Batch<K>) -> Result<(), CliError>,
     ) -> Result<SkippedLines, CliError> {
+        let options = self.format.read_options(size);
+        // There the order of vertices without edges depends on the size of a batch.
+        let is_adjacency = options.format_of(self.graph) == Some(GraphFormat::Adjacency);
+        let options = if is_adjacency { self.format.read_options(BATCH) } else { options };
         let mut skipped = SkippedLines::default();
         if let Some(vertices) = &self.format.vertices {
-            let reader = GraphReader::open_vertices(vertices, self.options())?;
+            let reader = GraphReader::open_vertices(vertices, options)?;
             let lint = Lint::new(vertices, self.format, false);
-            skipped = read(reader, lint, threads, console, interrupt, &mut visit)?;
+            skipped = read(reader, lint, means, &mut visit)?;
         }
-        let reader = open(self.graph, self.options())?;
+        let reader = open(self.graph, options)?;
         let lint = Lint::new(self.graph, self.format, uses_weights);
-        let more = read(reader, lint, threads, console, interrupt, &mut visit)?;
+        let more = read(reader, lint, means, &mut visit)?;
         add_skipped(&mut skipped, &more);
         Ok(skipped)
     }
@@ -173,10 +224,6 @@ impl Input<'_> {
     /// The kind of the keys of the graph.
     pub fn key_kind(&self) -> KeyKind {
         self.format.keys().kind()
-    }
-
-    fn options(&self) -> ReadOptions {
-        self.format.read_options(BATCH)
     }
 }
 
@@ -200,24 +247,32 @@ pub fn add_skipped(skipped: &mut SkippedLines, more: &SkippedLines) {
     skipped.examples.extend(more.examples.iter().cloned());
 }
 
-/// Reads one file batch by batch, with a progress bar.
+/// Reads one file batch by batch, with a progress bar. While a batch is visited, the next is read.
 fn read<K: VertexKey>(
     mut reader: GraphReader<K>,
     mut lint: Lint,
-    threads: &Threads,
-    console: &Console,
-    interrupt: &Interrupt,
+    Means { threads, console, interrupt }: Means<'_>,
     visit: &mut impl FnMut(&mut Batch<K>) -> Result<(), CliError>,
 ) -> Result<SkippedLines, CliError> {
     let bar = progress::of_bytes(console, "reading", reader.progress().total);
-    let mut batch = Batch::new();
+    let (mut batch, mut next) = (Batch::new(), Batch::new());
     let (started, mut edges) = (Instant::now(), 0);
-    while reader.read_batch_on(threads.pool(), &mut batch)? {
+    let mut has_read = reader.read_batch_on(threads.pool(), &mut batch)?;
+    while has_read {
         interrupt.check()?;
         edges += batch.edges.len() as u64;
         bar.set_position(reader.progress().done);
         lint.see(&batch);
-        visit(&mut batch).map_err(|error| cause_of(error, &mut reader))?;
+        let read_next = || reader.read_batch_on(threads.pool(), &mut next);
+        let (visited, read) = threads.both(|| visit(&mut batch), read_next);
+        if let Err(error) = visited {
+            return Err(match read {
+                Err(damage) if error.is_about_input() && damage.kind() == ErrorKind::Corrupt => damage.into(),
+                _ => cause_of(error, &mut reader),
+            });
+        }
+        has_read = read?;
+        mem::swap(&mut batch, &mut next);
     }
     bar.finish_and_clear();
     interrupt.check()?;

@@ -51,6 +51,7 @@ mod reference;
 mod run;
 mod shell;
 mod signal;
+mod state;
 mod stats;
 mod stored;
 mod text;

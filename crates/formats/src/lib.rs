@@ -62,7 +62,7 @@
 //! and the found and the expected content. Memory is bounded, see [`GraphReader`]. With
 //! [`skip_bad_lines`](ReadOptions::skip_bad_lines), invalid lines are counted and skipped; wrong
 //! sizes, and a file that cannot be read or decompressed, always end the reading with an error.
-//! sizes, and a file that cannot be read or decompressed, always end the reading with an error.
+//!
 //! # Example
 //!
 //! ```
@@ -93,6 +93,7 @@
 //! | `text/lines.rs`, `parse.rs`, `fields.rs` | from a chunk to edges, from a line to an edge, from a field to a value |
 //! | `key.rs`, `characters.rs` | vertex keys; the bytes that separate fields, and the bytes that no field contains |
 //! | `serialized.rs` | reads the binary format of the GAP suite |
+//! | `static_graph/` | whole files as static graphs; `numbering.rs`: ids of keys |
 //! | `properties/` | CSV with a header and JSON lines, which carry properties: read (`reader.rs`, `csv.rs`, `json.rs`), the meaning of columns (`layout.rs`, `names.rs`), values (`value.rs`, `zone.rs`), inferred (`survey.rs`, `guess.rs`), written (`writer.rs`) |
 //! | `write/mod.rs`, `edge_list.rs`, `whole.rs`, `rows.rs` | writes edge by edge, or the whole graph in the order of its keys, in a file for each format; `new_file.rs`: all or nothing |
 //! | `generate/` | graphs that depend only on a seed |
@@ -110,6 +111,7 @@ mod properties;
 mod reader;
 mod serialized;
 mod source;
+mod static_graph;
 mod text;
 mod write;
 
@@ -129,6 +131,7 @@ pub use properties::{
     is_name_of_ends, is_name_of_key, property_of_text, text_of_timestamp, timestamp_of_text,
 };
 pub use reader::GraphReader;
+pub use static_graph::{StaticGraph, StaticGraphBuilder, StaticGraphError};
 pub use text::{MAX_ADJACENCY_LINE, MAX_EDGE_LINE};
 pub use write::{
     CompleteFile, EdgeListWriter, GraphWriter, Lost, NewFile, Output, STANDARD_OUTPUT, VertexListWriter,

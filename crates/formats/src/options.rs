@@ -59,7 +59,8 @@ impl ReadOptions {
     }
 
     /// Returns the format in the options, or else the format of the file's name.
-    pub(crate) fn format_of(&self, path: &Path) -> Option<GraphFormat> {
+    #[must_use]
+    pub fn format_of(&self, path: &Path) -> Option<GraphFormat> {
         self.format.or_else(|| GraphFormat::of_name(path))
     }
 }

@@ -3,7 +3,7 @@
 use crate::compiled::Compiled;
 use hedgerow::kernels::{Csr, Kernel};
 use hedgerow::{Error, Snapshot};
-use hedgerow_sync::Arc;
+use std::sync::Arc;
 
 /// A snapshot of a graph on any engine, or a static copy. Cloned in O(1).
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ pub use args::ConvertArgs;
 
 use crate::console::Console;
 use crate::error::CliError;
-use crate::input::{Input, describe_skipped};
+use crate::input::{Input, Means, SMALL_BATCH, describe_skipped};
 use crate::interrupt::Interrupt;
 use crate::options::KeysName;
 use crate::outputs::FilesInUse;
@@ -137,7 +137,8 @@ fn convert<K: VertexKey + AsKey>(
         in_use.check_output("--mapping", path)?;
     }
     let (mut rows, uses_weights) = (0, writer.holds_weights() && !writer.format().is_edge_list());
-    let skipped = input.for_each_batch::<K>(uses_weights, &threads, console, interrupt, |batch| {
+    let means = Means { threads: &threads, console, interrupt };
+    let skipped = input.for_each_batch::<K>(uses_weights, SMALL_BATCH, means, |batch| {
         rows += batch.edges.len() as u64;
         writer.write(batch).map_err(graph_output)
     })?;

@@ -3,7 +3,7 @@
 use super::DemoArgs;
 use crate::console::Console;
 use crate::error::CliError;
-use crate::input::{Input, add_vertices};
+use crate::input::{Input, Means, SMALL_BATCH, add_vertices};
 use crate::interrupt::Interrupt;
 use crate::progress;
 use crate::threads::Threads;
@@ -56,7 +56,8 @@ pub fn of_file<K: VertexKey>(
 ) -> Result<Stream<K>, CliError> {
     let (mut edges, mut vertices) = (Vec::new(), Vec::new());
     let threads = Threads::new(None)?;
-    let skipped = input.for_each_batch::<K>(false, &threads, console, interrupt, |batch| {
+    let means = Means { threads: &threads, console, interrupt };
+    let skipped = input.for_each_batch::<K>(false, SMALL_BATCH, means, |batch| {
         edges.extend(batch.edges.drain(..).map(|edge| (edge.source, edge.destination)));
         vertices.append(&mut batch.vertices);
         Ok(())

@@ -3,15 +3,24 @@
 
 use super::{CliError, StoredError};
 use hedgerow::ErrorKind;
-use hedgerow::kernels::MemoryError;
+use hedgerow::kernels::{CsrError, MemoryError};
 use hedgerow::store::StoreError;
 use hedgerow_driver::BenchError;
-use hedgerow_formats::{BadProperty, ChangeStreamError, FormatError, GraphFormat, Problem, Remedy};
+use hedgerow_formats::{
+    BadProperty, ChangeStreamError, FormatError, GraphFormat, Problem, Remedy, StaticGraphError,
+};
+use hedgerow_model::CapacityError;
 use std::io;
 use std::path::Path;
 
 /// Advice when a file would be larger than it may be.
 const FILE_LIMIT: &str = "`ulimit -f` says how large files may be";
+
+/// Advice when dense keys are sparse.
+const SPARSE_IDS: &str = "that is --keys number";
+
+/// Advice when a dense key is too large.
+const DENSE_KEYS: &str = "with --keys number, keys of any size are mapped to dense ids";
 
 /// Advice when the memory limit would be exceeded.
 const MEMORY_LIMIT: &str = "here that is --memory-limit: give more, or leave it away";
@@ -24,6 +33,7 @@ impl CliError {
             CliError::Output(error) => of_output(error),
             CliError::Stored(StoredError::Graph(error)) => of_store(error),
             CliError::Graph(error) => of_graph(error),
+            CliError::Static(error) => of_static(error),
             CliError::InLine { is_last: true, cause, .. } if cause.is_closed_pipe() => {
                 Some("the lines after it were not run")
             }
@@ -104,12 +114,19 @@ fn of_remedy(remedy: Remedy) -> Option<&'static str> {
 
 fn of_graph(error: &hedgerow::Error) -> Option<&'static str> {
     match error.memory() {
-        Some(MemoryError::SparseIds { .. }) => Some("that is --keys number"),
-        _ if error.kind() == ErrorKind::InvalidInput => {
-            Some("with --keys number, keys of any size are mapped to dense ids")
-        }
+        Some(MemoryError::SparseIds { .. }) => Some(SPARSE_IDS),
+        _ if error.kind() == ErrorKind::InvalidInput => Some(DENSE_KEYS),
         _ if error.memory_limit().is_some() => Some(MEMORY_LIMIT),
         _ => None,
+    }
+}
+
+fn of_static(error: &StaticGraphError) -> Option<&'static str> {
+    match error {
+        StaticGraphError::Csr(CsrError::Memory(MemoryError::SparseIds { .. })) => Some(SPARSE_IDS),
+        StaticGraphError::VertexId(_) => Some(DENSE_KEYS),
+        StaticGraphError::Capacity(CapacityError::Memory { .. }) => Some(MEMORY_LIMIT),
+        StaticGraphError::Csr(_) | StaticGraphError::Capacity(_) => None,
     }
 }
 

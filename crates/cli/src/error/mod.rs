@@ -10,7 +10,7 @@ use crate::signal::Signal;
 use crate::text::counted;
 use hedgerow::ErrorKind;
 use hedgerow_driver::{BenchError, Failure};
-use hedgerow_formats::{FormatError, STANDARD_OUTPUT};
+use hedgerow_formats::{FormatError, STANDARD_OUTPUT, StaticGraphError};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{io, iter};
@@ -127,6 +127,9 @@ pub enum CliError {
     /// The graph, or a kernel on it, returned an error.
     #[error(transparent)]
     Graph(#[from] hedgerow::Error),
+    /// The static graph of a file cannot be built.
+    #[error(transparent)]
+    Static(#[from] StaticGraphError),
     /// An error specific to graphs in stores.
     #[error(transparent)]
     Stored(#[from] StoredError),
@@ -275,6 +278,7 @@ impl CliError {
             | CliError::NoWeight { .. }
             | CliError::BadWeight { .. } => 3,
             CliError::Graph(error) => graph_exit_code(error),
+            CliError::Static(_) => FULL,
             CliError::Bench(error) => bench_exit_code(error),
             CliError::Stored(error) | CliError::RolledBack(error) => error.exit_code(),
             CliError::InLine { cause, .. } => cause.exit_code(),
@@ -315,6 +319,7 @@ impl CliError {
             | CliError::Output(FormatError::Unwritable { .. })
             | CliError::Stored(StoredError::NoWeight { .. }) => true,
             CliError::Graph(error) => error.kind() == ErrorKind::InvalidInput,
+            CliError::Static(error) => matches!(error, StaticGraphError::VertexId(_)),
             _ => false,
         }
     }

@@ -33,7 +33,17 @@ impl MemoryArgs {
         let options = self.engine.or(in_file).into_iter().fold(options, GraphOptions::engine);
         let options = self.scratch.iter().fold(options, GraphOptions::scratch);
         let options = self.engine_bytes().into_iter().fold(options, GraphOptions::memory_budget);
-        self.memory_limit.into_iter().map(bytes).fold(options, GraphOptions::memory_limit)
+        self.limit_bytes().into_iter().fold(options, GraphOptions::memory_limit)
+    }
+
+    /// Returns true if an option asks for an engine, or for something that only an engine has.
+    pub fn asks_for_engine(&self) -> bool {
+        self.engine.is_some() || self.scratch.is_some() || self.memory.is_some()
+    }
+
+    /// The memory limit, if there is one.
+    pub fn limit_bytes(&self) -> Option<usize> {
+        self.memory_limit.map(bytes)
     }
 
     /// The memory of the engine lsm, if it is given.

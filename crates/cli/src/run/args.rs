@@ -325,20 +325,22 @@ impl ViewName {
 }
 
 impl RunPlace {
-    /// The engine that the kernel runs on, for a graph in the engine `held_by`.
-    pub fn engine(&self, held_by: EngineKind) -> EngineName {
+    /// The engine that the kernel runs on, for a graph in the engine `held_by`, if any.
+    pub fn engine(&self, held_by: Option<EngineKind>) -> EngineName {
         let of_graph = match held_by {
-            EngineKind::Tel => EngineName::Tel,
-            EngineKind::Lsm => EngineName::Lsm,
-            EngineKind::Hybrid => EngineName::Hybrid,
-            _ => EngineName::Rapid,
+            None => EngineName::Csr,
+            Some(EngineKind::Tel) => EngineName::Tel,
+            Some(EngineKind::Lsm) => EngineName::Lsm,
+            Some(EngineKind::Hybrid) => EngineName::Hybrid,
+            Some(_) => EngineName::Rapid,
         };
         self.runner.engine.unwrap_or(of_graph)
     }
 
-    /// The memory limits of the graph, and its engine.
+    /// The memory limits of the graph, and its engine; only engines have several views.
     pub fn memory(&self) -> MemoryArgs {
-        let engine = self.runner.engine.and_then(EngineName::of_graph);
+        let of_view = (self.runner.view != ViewName::Fresh).then_some(EngineKind::Rapid);
+        let engine = self.runner.engine.and_then(EngineName::of_graph).or(of_view);
         MemoryArgs { engine, ..self.graph.memory.clone() }
     }
 }

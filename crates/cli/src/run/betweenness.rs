@@ -21,7 +21,7 @@ impl RunCommand for BetweennessArgs {
     }
 
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
-        let (given, vertices) = (session.given_sources()?, session.graph.loaded.snapshot.vertex_count());
+        let (given, vertices) = (session.given_sources()?, session.graph.loaded.state.vertex_count());
         let (sources, searches) = match self.samples {
             _ if !given.is_empty() => (Sources::Given(&given), given.len() as u64),
             Some(count) => (Sources::Sampled { count, seed: self.seed }, vertices.min(count.into())),
@@ -32,7 +32,7 @@ impl RunCommand for BetweennessArgs {
         let execution = watch.execution();
         let result =
             watch.run(Betweenness { label: session.label, execution, ..Betweenness::new(sources) })?;
-        let top = ranking::highest(&session.graph.loaded.snapshot, &result.scores)?;
+        let top = ranking::highest(&session.graph.loaded.state, &result.scores)?;
         let appendix = ranking::describe("highest scores", &top);
         let top: Vec<Json> =
             top.into_iter().map(|(key, score)| json!({ "key": key, "score": Float(score) })).collect();

@@ -26,7 +26,7 @@ impl RunCommand for BfsArgs {
         let watch = session.watch("searching");
         let (label, parents) = (session.label, self.tree.parents);
         let result = watch.run(Bfs { label, parents, execution: watch.execution(), ..Bfs::new(source) })?;
-        let (key, vertices) = (session.key(source)?, session.graph.loaded.snapshot.vertex_count());
+        let (key, vertices) = (session.key(source)?, session.graph.loaded.state.vertex_count());
         let rows = vec![
             ("source", sources::describe(slice::from_ref(&key), chosen)),
             ("reached", format!("{} of {}", Count(result.reached), Count(vertices))),

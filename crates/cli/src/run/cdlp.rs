@@ -22,7 +22,7 @@ impl RunCommand for CdlpArgs {
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
         // Keys are the labels, and the smallest of equally frequent labels wins: the ranks of the
         // keys preserve that.
-        let order = KeyOrder::of(&session.graph.loaded.snapshot)?;
+        let order = KeyOrder::of(&session.graph.loaded.state)?;
         let iterations = self.iterations;
         let watch = session.watch_iterations("propagating", iterations);
         let result = watch.run(Communities {

@@ -7,7 +7,7 @@ use super::session::{OpenGraph, Session, name_edge};
 use super::{Output, RunCommand, RunOptions};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
-use crate::input::{Input, Loaded, Weights};
+use crate::input::{Input, Loaded, Means, Weights};
 use crate::interrupt::Interrupt;
 use crate::keys;
 use crate::objects::path::VALUE;
@@ -58,25 +58,24 @@ pub fn execute(
         graph.in_use(place).check_output("--output", path)?;
     }
     let threads = Threads::new(run.runner.threads)?;
-    let mut loaded = match place {
+    let loaded = match place {
         Place::File(file) => load(file, run, &options, &threads, console, interrupt)?,
         Place::Store(store) => {
             let args = graph.read(run.memory());
             let state = stored::read(store, &args, Some(threads.count()), console)?;
             let StoredState { graph, snapshot, elapsed, .. } = state;
-            Loaded { graph, snapshot, rows: 0, skipped: SkippedLines::default(), elapsed }
+            let state = run.runner.view.open(&graph, snapshot)?.into();
+            Loaded { state, rows: 0, skipped: SkippedLines::default(), elapsed }
         }
     };
     interrupt.check()?;
-    let view = run.runner.view;
-    loaded.snapshot = view.open(&loaded.graph, loaded.snapshot)?;
     let graph = OpenGraph {
         place,
         from_checkpoint: graph.from_checkpoint,
         loaded: &loaded,
         label,
-        engine: run.engine(loaded.snapshot.engine()),
-        view,
+        engine: run.engine(loaded.state.engine()),
+        view: run.runner.view,
         threads: &threads,
     };
     compute(command, &graph, sources, output, console, interrupt)
@@ -103,9 +102,9 @@ pub fn compute(
     let session = Session { graph, label, weight, output, target, sources, console, interrupt };
     let finished = command.run(&session)?;
     if let Some(path) = output {
-        let (snapshot, column) = (&graph.loaded.snapshot, finished.column);
+        let (state, column) = (&graph.loaded.state, finished.column);
         let (value, parents) = (&finished.value, finished.parents.as_ref());
-        Results { snapshot, column, value, parents }.write(path, interrupt)?;
+        Results { state, column, value, parents }.write(path, interrupt)?;
     }
     let facts = Facts::new(&session, copied, finished.elapsed);
     let summary = Summary { kernel: command.name(), facts: &facts, details: &finished.details };
@@ -170,12 +169,15 @@ fn load(
         (false, false) => Topology::Directed,
     };
     let input = Input { graph: file, format: &run.graph.format };
-    input.load_weighted(options.weights, topology, &run.memory(), threads, console, interrupt)
+    input.load(options.weights, topology, &run.memory(), Means { threads, console, interrupt })
 }
 
-/// The weight of edges by a property with this name, or by their values.
+/// The weight of edges by a property with this name, or by their values, which are all that files
+/// have.
 fn weight_of(graph: &OpenGraph<'_>, name: &str) -> Result<EdgeWeight, CliError> {
-    let snapshot = &graph.loaded.snapshot;
+    let Some(snapshot) = graph.loaded.state.snapshot() else {
+        return Ok(EdgeWeight::Value(ColumnType::F64));
+    };
     let catalog = snapshot.catalog();
     let is_value =
         name == VALUE && matches!(catalog.labels()[graph.label.index()].edges, EdgeSchema::Value(_));
@@ -191,10 +193,10 @@ fn target(
     console: &Console,
     interrupt: &Interrupt,
 ) -> Result<(Target, Option<Duration>), CliError> {
-    let snapshot = &graph.loaded.snapshot;
-    if graph.engine != EngineName::Csr {
-        return Ok((snapshot.clone().into(), None));
-    }
+    let state = &graph.loaded.state;
+    let Some(snapshot) = state.snapshot().filter(|_| graph.engine == EngineName::Csr) else {
+        return Ok((state.target(), None));
+    };
     let started = Instant::now();
     let bar = progress::spinner(console, "copying");
     let (pool, cancel) = (graph.threads.pool(), Some(interrupt.token()));

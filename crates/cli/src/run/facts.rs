@@ -5,6 +5,7 @@ use super::session::Session;
 use crate::input::{Loaded, describe_skipped};
 use crate::options::Place;
 use crate::text;
+use hedgerow::Snapshot;
 use hedgerow_formats::STANDARD_OUTPUT;
 use serde::Serialize;
 use std::time::Duration;
@@ -66,7 +67,7 @@ impl Facts {
     /// The facts of a finished run.
     pub fn new(session: &Session<'_>, csr_build: Option<Duration>, kernel: Duration) -> Self {
         let (graph, loaded) = (session.graph, session.graph.loaded);
-        let snapshot = &loaded.snapshot;
+        let state = &loaded.state;
         let path = graph.place.path().display().to_string();
         let (file, stored, rows) = match graph.place {
             Place::File(_) => {
@@ -78,20 +79,20 @@ impl Facts {
                 (Some(path), None, Some(rows))
             }
             Place::Store(_) => {
-                let (timestamp, from_checkpoint) = (snapshot.timestamp().0, graph.from_checkpoint);
+                let (timestamp, from_checkpoint) = (state.timestamp().0, graph.from_checkpoint);
                 (None, Some(Stored { store: path, timestamp, from_checkpoint }), None)
             }
         };
-        let view = View { view: graph.view, commits_behind: snapshot.behind() };
-        let edges = text::Edges(snapshot.edge_count_of(graph.label));
+        let view = View { view: graph.view, commits_behind: state.snapshot().map_or(0, Snapshot::behind) };
+        let edges = text::Edges(state.edge_count_of(graph.label));
         Facts {
             graph: file,
             stored,
-            undirected: snapshot.topology().is_undirected(),
+            undirected: state.topology().is_undirected(),
             engine: graph.engine,
             view: (graph.view != ViewName::Fresh).then_some(view),
             threads: graph.threads.count(),
-            vertices: snapshot.vertex_count(),
+            vertices: state.vertex_count(),
             edges,
             edges_at_least: edges.at_least(),
             rows,

@@ -2,9 +2,10 @@
 
 use super::value::Value;
 use crate::error::CliError;
+use crate::state::GraphState;
 use crate::text;
 use hedgerow::kernels::{KernelError, MemoryBudget};
-use hedgerow::{Error, Key, Snapshot, VertexId};
+use hedgerow::{Error, Key, VertexId};
 use std::collections::HashMap;
 
 /// The vertices in the order of their keys: the rank of a vertex is a label that ascends with its
@@ -17,13 +18,13 @@ pub struct KeyOrder {
 
 impl KeyOrder {
     /// Ranks all vertices. Fails if the ranks of all ids take too much memory.
-    pub fn of(snapshot: &Snapshot) -> Result<Self, CliError> {
-        let (bound, count) = (snapshot.vertex_bound(), snapshot.vertex_count());
+    pub fn of(state: &GraphState) -> Result<Self, CliError> {
+        let (bound, count) = (state.vertex_bound(), state.vertex_count());
         let bytes = u64::from(bound) * size_of::<u32>() as u64;
         let checked = MemoryBudget::detect().check(bytes, bound, count);
         checked.map_err(|error| Error::from(KernelError::from(error)))?;
         let mut vertices = Vec::with_capacity(count as usize);
-        snapshot.for_each_vertex(|vertex, key| vertices.push((key, vertex)))?;
+        state.for_each_vertex(|vertex, key| vertices.push((key, vertex)))?;
         vertices.sort_unstable();
         let mut ranks = vec![u32::MAX; bound as usize];
         for (rank, (_, vertex)) in (0..).zip(&vertices) {

@@ -34,7 +34,7 @@ impl RunCommand for KhopArgs {
         let result = watch.run(kernel)?;
         let keys = vertices.iter().map(|vertex| session.key(*vertex)).collect::<Result<Vec<_>, _>>()?;
         let by_hops: Vec<_> = (0..result.levels()).map(|hops| result.at(hops).len()).collect();
-        let (found, all) = (result.vertices.len() as u64, session.graph.loaded.snapshot.vertex_count());
+        let (found, all) = (result.vertices.len() as u64, session.graph.loaded.state.vertex_count());
         let limited = if result.truncated { ", there are more" } else { "" };
         let rows = vec![
             (if keys.len() == 1 { "source" } else { "sources" }, sources::describe(&keys, chosen)),

@@ -38,7 +38,7 @@ impl RunCommand for PageRankArgs {
             execution: watch.execution(),
             ..PageRank::default()
         })?;
-        let top = ranking::highest(&session.graph.loaded.snapshot, &result.ranks)?;
+        let top = ranking::highest(&session.graph.loaded.state, &result.ranks)?;
         let appendix = ranking::describe("highest ranks", &top);
         let top: Vec<Json> =
             top.into_iter().map(|(key, rank)| json!({ "key": key, "rank": Float(rank) })).collect();

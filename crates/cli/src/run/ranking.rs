@@ -3,18 +3,19 @@
 use crate::error::CliError;
 use crate::float::Float;
 use crate::keys::JsonKey;
-use hedgerow::{Snapshot, VertexId};
+use crate::state::GraphState;
+use hedgerow::VertexId;
 
 /// Vertices shown.
 const TOP: usize = 10;
 
 /// The vertices with the highest scores, descending; at equal scores the lowest id first.
-pub fn highest(snapshot: &Snapshot, scores: &[f64]) -> Result<Vec<(JsonKey, f64)>, CliError> {
+pub fn highest(state: &GraphState, scores: &[f64]) -> Result<Vec<(JsonKey, f64)>, CliError> {
     let mut top: Vec<(f64, VertexId)> = Vec::with_capacity(TOP + 1);
     for (vertex, score) in (0..).map(VertexId::new).zip(scores.iter().copied()) {
         let full = top.len() == TOP;
         // The last check is for ids that no vertex has.
-        if full && top[TOP - 1].0 >= score || snapshot.key(vertex)?.is_none() {
+        if full && top[TOP - 1].0 >= score || state.key(vertex)?.is_none() {
             continue;
         }
         top.truncate(TOP - 1);
@@ -22,7 +23,7 @@ pub fn highest(snapshot: &Snapshot, scores: &[f64]) -> Result<Vec<(JsonKey, f64)
         top.insert(position, (score, vertex));
     }
     let named = top.into_iter().filter_map(|(score, vertex)| {
-        let key = snapshot.key(vertex).transpose()?;
+        let key = state.key(vertex).transpose()?;
         Some(key.map(|key| (key.into(), score)))
     });
     Ok(named.collect::<Result<_, hedgerow::Error>>()?)

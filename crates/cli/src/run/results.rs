@@ -6,8 +6,9 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, JsonKey};
 use crate::listing::{Form, Listing, NoFields};
+use crate::state::GraphState;
 use hedgerow::kernels::Parents;
-use hedgerow::{Key, RecordSchema, Snapshot, ValueType, VertexId};
+use hedgerow::{Key, RecordSchema, ValueType, VertexId};
 use hedgerow_formats::{LineSchema, NewFile, PropertyFormat, PropertyWriter};
 use hedgerow_model::Record;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -15,7 +16,7 @@ use std::path::Path;
 
 /// The results of vertices.
 pub struct Results<'a> {
-    pub snapshot: &'a Snapshot,
+    pub state: &'a GraphState,
     /// The name of the values.
     pub column: &'static str,
     /// Returns the value of a vertex; `None` if it has none.
@@ -77,7 +78,7 @@ impl Results<'_> {
         &self,
         mut write: impl FnMut(Key, Value, Option<Value>) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        self.snapshot.try_for_each_vertex(|vertex, key| match (self.value)(vertex) {
+        self.state.try_for_each_vertex(|vertex, key| match (self.value)(vertex) {
             Some(value) => {
                 write(key, value, self.parents.map(|parents| self.parent(parents, vertex)).transpose()?)
             }
@@ -86,7 +87,7 @@ impl Results<'_> {
     }
 
     fn parent(&self, parents: &Parents, vertex: VertexId) -> Result<Value, CliError> {
-        let parent = parents.of(vertex).map(|parent| self.snapshot.key(parent)).transpose()?;
+        let parent = parents.of(vertex).map(|parent| self.state.key(parent)).transpose()?;
         Ok(parent.flatten().map_or(Value::None, Value::Key))
     }
 }

@@ -80,7 +80,7 @@ impl Session<'_> {
 
     /// The given vertices that the kernel starts from.
     pub fn given_sources(&self) -> Result<Vec<VertexId>, CliError> {
-        let find = |key| sources::find(key, &self.graph.loaded.snapshot, self.graph.place);
+        let find = |key| sources::find(key, &self.graph.loaded.state, self.graph.place);
         self.sources.iter().map(find).collect()
     }
 
@@ -105,7 +105,7 @@ impl Session<'_> {
 
     /// The key of a vertex of the graph.
     pub fn key(&self, vertex: VertexId) -> Result<JsonKey, CliError> {
-        Ok(self.graph.loaded.snapshot.key(vertex)?.expect("kernels tell of vertices that exist").into())
+        Ok(self.graph.loaded.state.key(vertex)?.expect("kernels tell of vertices that exist").into())
     }
 }
 
@@ -142,7 +142,7 @@ impl<'a> Watch<'a> {
 pub fn name_edge(error: CliError, graph: &OpenGraph<'_>) -> CliError {
     let CliError::Graph(cause) = &error else { return error };
     let Some(KernelError::Weight(weight)) = cause.kernel() else { return error };
-    let key = |vertex| Some(keys::text(&graph.loaded.snapshot.key(vertex).ok()??));
+    let key = |vertex| Some(keys::text(&graph.loaded.state.key(vertex).ok()??));
     let (Some(from), Some(to)) = (key(weight.source), key(weight.destination)) else { return error };
     CliError::BadWeight { graph: graph.place.path().into(), from, to, fault: weight.fault() }
 }

@@ -3,11 +3,12 @@
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::options::Place;
-use hedgerow::{ErrorKind, Key, Snapshot, VertexId};
+use crate::state::GraphState;
+use hedgerow::{ErrorKind, Key, VertexId};
 
 /// Finds the vertex with this key, in the graph from this place.
-pub fn find(key: &Key, snapshot: &Snapshot, place: Place<'_>) -> Result<VertexId, CliError> {
-    let found = match snapshot.vertex_id(key) {
+pub fn find(key: &Key, state: &GraphState, place: Place<'_>) -> Result<VertexId, CliError> {
+    let found = match state.vertex_id(key) {
         // A number beyond the ids of a dense graph.
         Err(error) if error.kind() == ErrorKind::InvalidInput => None,
         found => found?,

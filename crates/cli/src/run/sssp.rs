@@ -32,7 +32,7 @@ impl RunCommand for SsspArgs {
         let weight = session.weight.filter(|weight| *weight != EdgeWeight::Value(ColumnType::F64));
         let (label, parents, execution) = (session.label, self.tree.parents, watch.execution());
         let result = watch.run(Sssp::<f64> { label, weight, parents, execution, ..Sssp::new(source) })?;
-        let (key, vertices) = (session.key(source)?, session.graph.loaded.snapshot.vertex_count());
+        let (key, vertices) = (session.key(source)?, session.graph.loaded.state.vertex_count());
         let distances = result.distances;
         let reached = distances.iter().copied().filter(|distance| distance.is_finite());
         let farthest = reached.fold(0.0, f64::max);

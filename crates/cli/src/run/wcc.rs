@@ -32,9 +32,9 @@ impl RunCommand for WccArgs {
             json!({ "components": result.count, "largest": largest, "iterations": result.iterations });
 
         // A component is named by its smallest key.
-        let order = KeyOrder::of(&session.graph.loaded.snapshot)?;
+        let order = KeyOrder::of(&session.graph.loaded.state)?;
         let mut names = vec![u32::MAX; components.len()];
-        session.graph.loaded.snapshot.for_each_vertex(|vertex, _| {
+        session.graph.loaded.state.for_each_vertex(|vertex, _| {
             let name = &mut names[components[vertex.index()] as usize];
             *name = order.rank(vertex).min(*name);
         })?;

@@ -252,8 +252,8 @@ impl Session {
         }
         let threads = Threads::new(here.runner.threads)?;
         let skipped = SkippedLines::default();
-        let snapshot = view.open(&graph, snapshot)?;
-        let loaded = Loaded { graph, snapshot, rows: 0, skipped, elapsed: Duration::ZERO };
+        let state = view.open(&graph, snapshot)?.into();
+        let loaded = Loaded { state, rows: 0, skipped, elapsed: Duration::ZERO };
         let graph = OpenGraph {
             place: Place::Store(&self.store),
             from_checkpoint: false,

@@ -2,7 +2,7 @@
 
 use hedgerow::kernels::{Adjacency, Cursor, GraphView};
 use hedgerow::kernels::{Execution, Kernel, KernelError, Wcc};
-use hedgerow::{Direction, Error, LabelId, Snapshot, VertexId};
+use hedgerow::{Direction, Error, LabelId, VertexId};
 use hedgerow_compiled_kernels::Target;
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -19,10 +19,10 @@ pub struct Components {
 }
 
 /// Counts the components, even where arrays over all ids do not fit into memory.
-pub fn count(snapshot: &Snapshot, label: LabelId, execution: Execution<'_>) -> Result<Components, Error> {
-    match Target::from(snapshot.clone()).compute(Wcc { label, execution, ..Wcc::default() }) {
+pub fn count(target: &Target, label: LabelId, execution: Execution<'_>) -> Result<Components, Error> {
+    match target.compute(Wcc { label, execution, ..Wcc::default() }) {
         Ok(result) => Ok(Components::named(&result.components)),
-        Err(error) if error.memory().is_some() => snapshot.run(Sparse { label, execution }),
+        Err(error) if error.memory().is_some() => target.run(Sparse { label, execution }),
         Err(error) => Err(error),
     }
 }

@@ -9,15 +9,15 @@ pub use args::StatsArgs;
 
 use crate::console::Console;
 use crate::error::CliError;
-use crate::input::{Input, Loaded, describe_skipped};
+use crate::input::{Input, Loaded, Means, Weights, describe_skipped};
 use crate::interrupt::Interrupt;
-use crate::options::Place;
+use crate::options::{KeysName, MemoryArgs, Place};
 use crate::stored::{self, StoredState};
 use crate::text;
 use crate::threads::Threads;
 use components::Components;
 use degrees::{DegreeCensus, Degrees};
-use hedgerow::{Direction, LabelId, Topology};
+use hedgerow::{Direction, EngineKind, LabelId, Snapshot, Topology};
 use hedgerow_formats::SkippedLines;
 use serde::Serialize;
 
@@ -77,12 +77,12 @@ pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Re
     }
     let threads = Threads::new(None)?;
     let (loaded, label) = load(args, place, &threads, console, interrupt)?;
-    let snapshot = &loaded.snapshot;
+    let (state, target) = (&loaded.state, loaded.state.target());
     let census = |name, direction| {
         let execution = threads.execution(interrupt);
-        interrupt.or_interrupted(snapshot.run(DegreeCensus { label, name, direction, execution }))
+        interrupt.or_interrupted(target.run(DegreeCensus { label, name, direction, execution }))
     };
-    let topology = snapshot.topology();
+    let topology = state.topology();
     let mut degrees = vec![match topology.is_undirected() {
         true => census("degree", Direction::Out)?,
         false => census("out-degree", Direction::Out)?,
@@ -90,7 +90,7 @@ pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Re
     if topology == Topology::DirectedWithReverse {
         degrees.push(census("in-degree", Direction::In)?);
     }
-    let components = components::count(snapshot, label, threads.execution(interrupt));
+    let components = components::count(&target, label, threads.execution(interrupt));
     let components = interrupt.or_interrupted(components)?;
     if let Some(path) = &args.plot {
         plot::write(path, &place.path().display().to_string(), &degrees)?;
@@ -99,8 +99,11 @@ pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Re
     // edge has two ends, a self loop one.
     let Degrees { sum, self_loops, .. } = degrees[0];
     let edges = if topology.is_undirected() { (sum + self_loops) / 2 } else { sum };
-    let are_parallel = snapshot.catalog().label(label).is_some_and(|schema| schema.edges.key().is_some());
-    let pairs = are_parallel.then(|| text::Edges(snapshot.pair_count_of(label)));
+    let are_parallel = |snapshot: &&Snapshot| {
+        snapshot.catalog().label(label).is_some_and(|schema| schema.edges.key().is_some())
+    };
+    let pairs = state.snapshot().filter(are_parallel);
+    let pairs = pairs.map(|snapshot| text::Edges(snapshot.pair_count_of(label)));
     let rows = matches!(place, Place::File(_)).then(|| Rows {
         rows: loaded.rows,
         duplicates: loaded.rows - edges,
@@ -109,7 +112,7 @@ pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Re
     let stats = Stats {
         source: source(args, place, &loaded, label),
         undirected: topology.is_undirected(),
-        vertices: snapshot.vertex_count(),
+        vertices: state.vertex_count(),
         edges,
         pairs,
         rows,
@@ -135,29 +138,35 @@ fn load(
             let topology =
                 if graph.undirected { Topology::Undirected } else { Topology::DirectedWithReverse };
             let input = Input { graph: file, format: &graph.format };
-            let loaded = input.load(topology, &graph.memory, threads, console, interrupt)?;
+            let means = Means { threads, console, interrupt };
+            // Ids may be so sparse that a static graph would consist of gaps.
+            let is_dense = graph.format.keys() == KeysName::Dense;
+            let engine = graph.memory.engine.or(is_dense.then_some(EngineKind::Rapid));
+            let memory = MemoryArgs { engine, ..graph.memory.clone() };
+            let loaded = input.load(Weights::Ignored, topology, &memory, means)?;
             Ok((loaded, LabelId::DEFAULT))
         }
         Place::Store(store) => {
             let read = graph.read(graph.memory.clone());
             let state = stored::read(store, &read, Some(threads.count()), console)?;
             let (label, _) = stored::label(&state.snapshot.catalog(), graph.label.as_deref(), store)?;
-            let StoredState { graph, snapshot, elapsed, .. } = state;
-            Ok((Loaded { graph, snapshot, rows: 0, skipped: SkippedLines::default(), elapsed }, label))
+            let StoredState { snapshot, elapsed, .. } = state;
+            let skipped = SkippedLines::default();
+            Ok((Loaded { state: snapshot.into(), rows: 0, skipped, elapsed }, label))
         }
     }
 }
 
 fn source(args: &StatsArgs, place: Place<'_>, loaded: &Loaded, label: LabelId) -> Source {
     let path = place.path().display().to_string();
-    match place {
-        Place::File(_) => Source::File { graph: path },
-        Place::Store(_) => Source::Store {
+    match (place, loaded.state.snapshot()) {
+        (Place::Store(_), Some(snapshot)) => Source::Store {
             store: path,
-            label: loaded.snapshot.catalog().labels()[label.index()].name.clone(),
-            timestamp: loaded.snapshot.timestamp().0,
+            label: snapshot.catalog().labels()[label.index()].name.clone(),
+            timestamp: snapshot.timestamp().0,
             from_checkpoint: args.graph.from_checkpoint,
         },
+        _ => Source::File { graph: path },
     }
 }
 

@@ -1,17 +1,18 @@
-//! Builds rows from entries in any order: distributes them to buckets of owners, then counts,
-//! places and sorts them bucket by bucket.
+//! Builds rows from edges in any order: scatters their entries to parts of consecutive owners as
+//! they come, then places and sorts them part by part.
 //!
 //! Two passes in memory order replace one with random accesses, and neither needs an atomic: a
-//! chunk of the input writes its own buckets, a bucket its own rows. Entries of one row keep the
-//! order of the input until they are sorted, so the last of several can win.
+//! chunk of the input fills its own pieces, a part its own rows. Entries of one row keep the order
+//! of the input until they are sorted, so the last of several can win.
 
 use super::rows::{RowBlock, Rows};
 use super::{BuildOptions, Csr, CsrError, Presence};
 use hedgerow_model::{Column, CommitTimestamp, Direction, Topology, VertexId};
-use std::ops::Range;
 
-/// Maximum number of buckets, whose width is a power of two, so that finding one is a shift.
-const MOST_BUCKETS: u32 = 256;
+/// A part has 2^12 owners: its rows are placed in the cache, and an owner takes two bytes.
+const OWNER_BITS: u32 = 12;
+/// Parts whose rows are built at a time. Their entries are freed before the next are built.
+const PARTS_AT_A_TIME: usize = 64;
 /// Fewer edges than this are not worth a chunk of their own.
 const EDGES_PER_CHUNK: usize = 1 << 16;
 
@@ -24,36 +25,97 @@ pub(super) enum Duplicates {
     KeepLast,
 }
 
-/// A neighbor to be placed in its row.
-#[derive(Clone, Copy)]
-struct UnplacedEntry<W> {
-    owner: VertexId,
-    neighbor: VertexId,
-    value: W,
+/// The entries of one chunk of the input, by part.
+#[derive(Debug)]
+pub(super) struct Entries<W>(Vec<Piece<W>>);
+
+/// Entries of one part: owners, counted from the first of the part, their neighbors and values.
+#[derive(Debug)]
+struct Piece<W> {
+    owners: Vec<u16>,
+    neighbors: Vec<VertexId>,
+    values: Vec<W>,
 }
 
-/// The entries of one chunk of the input, by bucket.
-pub(super) struct EntryBuckets<W> {
-    shift: u32,
-    entries: Vec<Vec<UnplacedEntry<W>>>,
+/// Builds a graph from edges that come chunk by chunk.
+///
+/// ```
+/// use hedgerow_kernels::csr::{BuildOptions, CsrBuilder};
+/// use hedgerow_model::{GraphView, LabelId, Topology, VertexId};
+///
+/// let id = VertexId::new;
+/// let mut builder = CsrBuilder::new(Topology::Undirected);
+/// builder.add(&[(id(0), id(1), 0.5)]);
+/// builder.add(&[(id(1), id(2), 2.0), (id(1), id(0), 1.5)]);
+/// let graph = builder.finish(3, BuildOptions::default())?;
+/// assert_eq!(graph.edge_count(LabelId::DEFAULT).exact(), Some(2));
+/// # Ok::<(), hedgerow_kernels::CsrError>(())
+/// ```
+#[derive(Debug)]
+pub struct CsrBuilder<W> {
+    topology: Topology,
+    out: Vec<Entries<W>>,
+    /// The entries of in-neighbors, if the graph has them.
+    reverse: Vec<Entries<W>>,
+    edges: u64,
 }
 
-impl<W: Column> EntryBuckets<W> {
-    fn new(vertex_bound: u32) -> Self {
-        let shift = vertex_bound.div_ceil(MOST_BUCKETS).next_power_of_two().trailing_zeros();
-        let buckets = vertex_bound.div_ceil(1 << shift) as usize;
-        EntryBuckets { shift, entries: (0..buckets).map(|_| Vec::new()).collect() }
+impl<W: Column> CsrBuilder<W> {
+    /// A builder of a graph without edges.
+    #[must_use]
+    pub fn new(topology: Topology) -> Self {
+        CsrBuilder { topology, out: Vec::new(), reverse: Vec::new(), edges: 0 }
     }
 
-    #[inline]
-    pub(super) fn push(&mut self, owner: VertexId, neighbor: VertexId, value: W) {
-        self.entries[owner.index() >> self.shift].push(UnplacedEntry { owner, neighbor, value });
+    /// Adds edges after those that were added before: of several values for one edge the last one
+    /// wins, and in an undirected graph an edge may come from either end. O(edges).
+    pub fn add(&mut self, edges: &[(VertexId, VertexId, W)]) {
+        self.push([entries_of(edges, self.topology, |edge| *edge)], edges.len());
     }
 
-    /// The owners whose entries are in the bucket at `position`.
-    fn owners(&self, position: usize, vertex_bound: u32) -> Range<u32> {
-        let owners = |position: usize| ((position as u64) << self.shift).min(u64::from(vertex_bound)) as u32;
-        owners(position)..owners(position + 1)
+    fn push(&mut self, chunks: impl IntoIterator<Item = [Entries<W>; 2]>, edges: usize) {
+        for [out, reverse] in chunks {
+            self.out.push(out);
+            self.reverse.push(reverse);
+        }
+        self.edges += edges as u64;
+    }
+
+    /// Bytes of the edges so far: 6 and those of a value for each direction that is stored, and for
+    /// both ends of an undirected edge. O(1).
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.entries() * entry_bytes::<W>() * self.topology.directions().len() as u64
+    }
+
+    /// An upper bound of the entries in one direction.
+    fn entries(&self) -> u64 {
+        if self.topology.is_undirected() { 2 * self.edges } else { self.edges }
+    }
+
+    /// Builds the graph. All ids below `vertex_bound` are vertices, and all ends of edges are below
+    /// it, else the bound is raised. O(vertices + edges), plus sorting the rows.
+    ///
+    /// # Errors
+    /// [`CsrError::Memory`] if the arrays do not fit; [`CsrError::Cancelled`].
+    pub fn finish(self, vertex_bound: u32, options: BuildOptions<'_>) -> Result<Csr, CsrError> {
+        let (topology, entries) = (self.topology, self.entries() as usize);
+        let needed = rows_bytes::<W>(vertex_bound, entries) * topology.directions().len() as u64;
+        options.memory.check(needed, vertex_bound, u64::from(vertex_bound))?;
+        let out = rows_of(vertex_bound, self.out, Duplicates::KeepLast, options)?;
+        let has_reverse = topology.stored(Direction::In) == Some(Direction::In);
+        let reverse = || rows_of(vertex_bound, self.reverse, Duplicates::KeepLast, options);
+        let reverse = has_reverse.then(reverse).transpose()?;
+        Ok(Csr {
+            timestamp: CommitTimestamp::ZERO,
+            topology,
+            presence: Presence::All,
+            vertex_count: u64::from(out.vertex_bound()),
+            edge_count: out.edge_count(topology),
+            column: W::TYPE,
+            out,
+            reverse,
+        })
     }
 }
 
@@ -98,40 +160,14 @@ fn build<E: Sync, W: Column>(
 ) -> Result<Csr, CsrError> {
     check_ends(vertex_bound, edges, &parts)?;
     let entries = if topology.is_undirected() { 2 * edges.len() } else { edges.len() };
-    let directions = topology.directions().len() as u64;
-    let needed =
-        build_bytes::<W>(vertex_bound, entries) + (directions - 1) * rows_bytes::<W>(vertex_bound, entries);
+    let needed = build_bytes::<W>(vertex_bound, entries) * topology.directions().len() as u64;
     options.memory.check(needed, vertex_bound, u64::from(vertex_bound))?;
-
     let chunk_length = edges.len().div_ceil(options.parts()).max(EDGES_PER_CHUNK);
-    let rows_of = |direction: Direction| {
-        let chunks = edges.chunks(chunk_length).collect();
-        rows_by_owner(vertex_bound, chunks, Duplicates::KeepLast, options, |chunk: &[E], buckets| {
-            for (source, destination, value) in chunk.iter().map(&parts) {
-                match direction {
-                    Direction::Out => buckets.push(source, destination, value),
-                    Direction::In => buckets.push(destination, source, value),
-                }
-                if topology.is_undirected() && source != destination {
-                    buckets.push(destination, source, value);
-                }
-            }
-            Ok(())
-        })
-    };
-    let out = rows_of(Direction::Out)?;
-    let reverse = topology.stored(Direction::In) == Some(Direction::In);
-    let reverse = reverse.then(|| rows_of(Direction::In)).transpose()?;
-    Ok(Csr {
-        timestamp: CommitTimestamp::ZERO,
-        topology,
-        presence: Presence::All,
-        vertex_count: u64::from(vertex_bound),
-        edge_count: out.edge_count(topology),
-        column: W::TYPE,
-        out,
-        reverse,
-    })
+    let chunks = edges.chunks(chunk_length).collect();
+    let entries = options.map_chunks(chunks, |chunk: &[E]| Ok(entries_of(chunk, topology, &parts)))?;
+    let mut builder = CsrBuilder::new(topology);
+    builder.push(entries, edges.len());
+    builder.finish(vertex_bound, options)
 }
 
 fn check_ends<E, W>(
@@ -148,86 +184,168 @@ fn check_ends<E, W>(
     Ok(())
 }
 
+/// The entries of edges: those of out-neighbors and, if the graph has them, of in-neighbors.
+fn entries_of<E, W: Column>(
+    edges: &[E],
+    topology: Topology,
+    parts: impl Fn(&E) -> (VertexId, VertexId, W),
+) -> [Entries<W>; 2] {
+    let entries = |direction: Direction| {
+        let mut counts: Vec<usize> = Vec::new();
+        for_each_entry(edges, (topology, direction), &parts, |owner, _, _| {
+            let part = part_of(owner);
+            if part >= counts.len() {
+                counts.resize(part + 1, 0);
+            }
+            counts[part] += 1;
+        });
+        let mut entries = Entries(counts.into_iter().map(Piece::with_capacity).collect());
+        let push = |owner, neighbor, value| entries.push(owner, neighbor, value);
+        for_each_entry(edges, (topology, direction), &parts, push);
+        entries
+    };
+    let has_reverse = topology.stored(Direction::In) == Some(Direction::In);
+    [entries(Direction::Out), if has_reverse { entries(Direction::In) } else { Entries::new() }]
+}
+
+/// Visits owner, neighbor and value of the entries of edges in one direction.
+#[inline]
+fn for_each_entry<E, W: Column>(
+    edges: &[E],
+    (topology, direction): (Topology, Direction),
+    parts: impl Fn(&E) -> (VertexId, VertexId, W),
+    mut visit: impl FnMut(VertexId, VertexId, W),
+) {
+    for (source, destination, value) in edges.iter().map(parts) {
+        match direction {
+            Direction::Out => visit(source, destination, value),
+            Direction::In => visit(destination, source, value),
+        }
+        if topology.is_undirected() && source != destination {
+            visit(destination, source, value);
+        }
+    }
+}
+
+impl<W: Column> Entries<W> {
+    pub(super) fn new() -> Self {
+        Entries(Vec::new())
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, owner: VertexId, neighbor: VertexId, value: W) {
+        let part = part_of(owner);
+        if part >= self.0.len() {
+            self.0.resize_with(part + 1, || Piece::with_capacity(0));
+        }
+        let piece = &mut self.0[part];
+        piece.owners.push((owner.get() % (1 << OWNER_BITS)) as u16);
+        piece.neighbors.push(neighbor);
+        piece.values.push(value);
+    }
+}
+
+impl<W> Piece<W> {
+    fn with_capacity(entries: usize) -> Self {
+        let (owners, neighbors) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
+        Piece { owners, neighbors, values: Vec::with_capacity(entries) }
+    }
+}
+
+fn part_of(owner: VertexId) -> usize {
+    owner.index() >> OWNER_BITS
+}
+
 /// The rows of the entries that `emit` pushes for every chunk.
 pub(super) fn rows_by_owner<C: Send, W: Column>(
     vertex_bound: u32,
     chunks: Vec<C>,
     duplicates: Duplicates,
     options: BuildOptions<'_>,
-    emit: impl Fn(C, &mut EntryBuckets<W>) -> Result<(), CsrError> + Sync,
+    emit: impl Fn(C, &mut Entries<W>) -> Result<(), CsrError> + Sync,
 ) -> Result<Rows, CsrError> {
-    let filled = options.map_chunks(chunks, |chunk| {
-        let mut buckets = EntryBuckets::new(vertex_bound);
-        emit(chunk, &mut buckets)?;
-        Ok(buckets)
+    let entries = options.map_chunks(chunks, |chunk| {
+        let mut entries = Entries::new();
+        emit(chunk, &mut entries)?;
+        Ok(entries)
     })?;
-    let buckets = by_owners(filled, vertex_bound);
-    let blocks = options.map_chunks(buckets, |bucket| Ok(bucket.into_block(duplicates)))?;
-    Ok(Rows::concatenate(vertex_bound, W::TYPE, blocks))
+    rows_of(vertex_bound, entries, duplicates, options)
 }
 
-/// Collects equal buckets of all chunks; lists stay in the order of their chunks.
-fn by_owners<W: Column>(filled: Vec<EntryBuckets<W>>, vertex_bound: u32) -> Vec<Bucket<W>> {
-    let all = EntryBuckets::<W>::new(vertex_bound);
-    let owners = (0..all.entries.len()).map(|position| all.owners(position, vertex_bound));
-    let mut buckets: Vec<_> = owners.map(|owners| Bucket { owners, lists: Vec::new() }).collect();
-    for chunk in filled {
-        for (bucket, list) in buckets.iter_mut().zip(chunk.entries) {
-            bucket.lists.push(list);
-        }
+/// The rows of entries, given chunk by chunk in the order of the input.
+fn rows_of<W: Column>(
+    vertex_bound: u32,
+    chunks: Vec<Entries<W>>,
+    duplicates: Duplicates,
+    options: BuildOptions<'_>,
+) -> Result<Rows, CsrError> {
+    let count = chunks.iter().flat_map(|Entries(pieces)| pieces).map(|piece| piece.owners.len()).sum();
+    let parts = chunks.iter().map(|Entries(pieces)| pieces.len()).max().unwrap_or(0);
+    let mut chunks: Vec<_> = chunks.into_iter().map(|Entries(pieces)| pieces.into_iter()).collect();
+    let mut rows = Rows::with_capacity(vertex_bound, W::TYPE, count);
+    for first in (0..parts).step_by(PARTS_AT_A_TIME) {
+        let part = |part| (part, chunks.iter_mut().filter_map(Iterator::next).collect());
+        let parts = (first..parts.min(first + PARTS_AT_A_TIME)).map(part).collect();
+        let blocks = options.map_chunks(parts, |(part, pieces)| Ok(block(part, pieces, duplicates)))?;
+        blocks.iter().for_each(|block| rows.append(block));
     }
-    buckets
+    Ok(rows.up_to(vertex_bound))
 }
 
-/// All entries of the consecutive vertices `owners`, one list per chunk of the input.
-struct Bucket<W> {
-    owners: Range<u32>,
-    lists: Vec<Vec<UnplacedEntry<W>>>,
-}
-
-impl<W: Column> Bucket<W> {
-    /// The rows of the bucket's owners.
-    fn into_block(self, duplicates: Duplicates) -> RowBlock {
-        let (ends, mut placed) = self.place();
-        let mut block = RowBlock::new(self.owners.clone(), W::TYPE, placed.len());
-        let mut start = 0;
-        for (owner, end) in self.owners.map(VertexId::new).zip(ends) {
-            let row = &mut placed[start..end];
-            sort_row(row);
-            for (position, (neighbor, value)) in row.iter().enumerate() {
-                let again = row.get(position + 1).is_some_and(|(next, _)| next == neighbor);
-                if !again || duplicates == Duplicates::Keep {
-                    block.push(owner, *neighbor, *value);
-                }
+/// The rows of the owners of a part.
+fn block<W: Column>(part: usize, pieces: Vec<Piece<W>>, duplicates: Duplicates) -> RowBlock {
+    let (ends, mut placed) = place(&pieces);
+    drop(pieces);
+    let first = (part << OWNER_BITS) as u32;
+    let owners = first..first + ends.len() as u32;
+    let mut block = RowBlock::new(owners.clone(), W::TYPE, placed.len());
+    let mut start = 0;
+    for (owner, end) in owners.map(VertexId::new).zip(ends) {
+        let row = &mut placed[start..end];
+        sort_row(row);
+        for (position, (neighbor, value)) in row.iter().enumerate() {
+            let again = row.get(position + 1).is_some_and(|(next, _)| next == neighbor);
+            if !again || duplicates == Duplicates::Keep {
+                block.push(owner, *neighbor, *value);
             }
-            start = end;
         }
-        block
+        start = end;
     }
+    block
+}
 
-    /// The end of each owner's row, and the rows, in the order of the input.
-    fn place(&self) -> (Vec<usize>, Vec<(VertexId, W)>) {
-        let position = |entry: &UnplacedEntry<W>| (entry.owner.get() - self.owners.start) as usize;
-        let mut next = vec![0; self.owners.len()];
-        self.lists.iter().flatten().for_each(|entry| next[position(entry)] += 1);
-        let mut start = 0;
-        for degree in &mut next {
-            start += std::mem::replace(degree, start);
-        }
-        let mut placed = vec![(VertexId::default(), W::default()); start];
-        for entry in self.lists.iter().flatten() {
-            let slot = &mut next[position(entry)];
-            placed[*slot] = (entry.neighbor, entry.value);
+/// The end of the row of each owner up to the last that has neighbors, and the rows, in the order of
+/// the input.
+fn place<W: Column>(pieces: &[Piece<W>]) -> (Vec<usize>, Vec<(VertexId, W)>) {
+    let mut next = vec![0; 1 << OWNER_BITS];
+    let owners = pieces.iter().flat_map(|piece| &piece.owners);
+    owners.for_each(|owner| next[usize::from(*owner)] += 1);
+    let used = next.iter().rposition(|degree| *degree > 0).map_or(0, |last| last + 1);
+    next.truncate(used);
+    let mut start = 0;
+    for degree in &mut next {
+        start += std::mem::replace(degree, start);
+    }
+    let mut placed = vec![(VertexId::default(), W::default()); start];
+    for Piece { owners, neighbors, values } in pieces {
+        for ((owner, neighbor), value) in owners.iter().zip(neighbors).zip(values) {
+            let slot = &mut next[usize::from(*owner)];
+            placed[*slot] = (*neighbor, *value);
             *slot += 1;
         }
-        (next, placed)
     }
+    (next, placed)
 }
 
 /// Sorts by neighbor; stable.
 pub(super) fn sort_row<W>(row: &mut [(VertexId, W)]) {
-    if !row.is_sorted_by_key(|(neighbor, _)| *neighbor) {
-        row.sort_by_key(|(neighbor, _)| *neighbor);
+    if row.is_sorted_by_key(|(neighbor, _)| *neighbor) {
+        return;
+    }
+    match size_of::<W>() {
+        // Equal entries are the same.
+        0 => row.sort_unstable_by_key(|(neighbor, _)| *neighbor),
+        _ => row.sort_by_key(|(neighbor, _)| *neighbor),
     }
 }
 
@@ -237,7 +355,12 @@ pub(super) fn rows_bytes<W: Column>(vertex_bound: u32, entries: usize) -> u64 {
     (u64::from(vertex_bound) + 1) * size_of::<u64>() as u64 + (entries * entry) as u64
 }
 
-/// Peak bytes while building rows by owner: entries in buckets, blocks, finished rows.
+/// Peak bytes while building rows by owner: entries, and finished rows.
 pub(super) fn build_bytes<W: Column>(vertex_bound: u32, entries: usize) -> u64 {
-    (entries * size_of::<UnplacedEntry<W>>()) as u64 + 2 * rows_bytes::<W>(vertex_bound, entries)
+    entries as u64 * entry_bytes::<W>() + rows_bytes::<W>(vertex_bound, entries)
+}
+
+/// Bytes of an entry before its row exists.
+fn entry_bytes<W>() -> u64 {
+    (size_of::<u16>() + size_of::<VertexId>() + size_of::<W>()) as u64
 }

@@ -1,6 +1,6 @@
 //! Copies of views, as they are or transposed.
 
-use super::build::{Duplicates, EntryBuckets, build_bytes, rows_by_owner, rows_bytes, sort_row};
+use super::build::{Duplicates, Entries, build_bytes, rows_by_owner, rows_bytes, sort_row};
 use super::parallel::{has_parallel_edges, scan_each_edge};
 use super::rows::{RowBlock, Rows};
 use super::{BuildOptions, Csr, CsrError, Presence};
@@ -73,10 +73,10 @@ impl Csr {
         options.memory.check(build_bytes::<W>(vertex_bound, entries), vertex_bound, view.vertex_count())?;
 
         let cuts = adjacency.cuts(options.parts()).map_err(read)?;
-        let turn = |range, buckets: &mut EntryBuckets<W>| {
+        let turn = |range, turned: &mut Entries<W>| {
             scan(&adjacency, range, |source, destinations, values| {
                 let entries = destinations.iter().zip(values);
-                entries.for_each(|(destination, value)| buckets.push(*destination, source, *value));
+                entries.for_each(|(destination, value)| turned.push(*destination, source, *value));
             })
         };
         let rows = rows_by_owner(vertex_bound, cuts, Duplicates::Keep, options, turn)?;

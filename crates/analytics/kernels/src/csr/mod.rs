@@ -25,6 +25,7 @@ mod presence;
 mod rows;
 mod weighted;
 
+pub use build::CsrBuilder;
 pub use cursor::{CsrAdjacency, CsrCursor};
 pub use error::CsrError;
 pub use parallel::{has_parallel_edges, scan_each_edge};

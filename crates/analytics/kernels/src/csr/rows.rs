@@ -21,26 +21,40 @@ pub(super) struct RowBlock {
 }
 
 impl Rows {
+    /// No rows, with room for those of `vertex_bound` vertices with this many entries in all.
+    pub(super) fn with_capacity(vertex_bound: u32, column: ColumnType, entries: usize) -> Self {
+        let mut offsets = Vec::with_capacity(vertex_bound as usize + 1);
+        offsets.push(0);
+        let (neighbors, values) = (Vec::with_capacity(entries), ValueColumn::with_capacity(column, entries));
+        Rows { offsets, neighbors, values }
+    }
+
+    /// Appends the rows of later vertices. Those between have no neighbors.
+    pub(super) fn append(&mut self, block: &RowBlock) {
+        let mut end = self.neighbors.len() as u64;
+        self.offsets.resize(block.first as usize + 1, end);
+        self.offsets.extend(block.degrees.iter().map(|degree| {
+            end += degree;
+            end
+        }));
+        self.neighbors.extend_from_slice(&block.neighbors);
+        self.values.extend_from(&block.values, 0..block.neighbors.len());
+        debug_assert_eq!(end, self.neighbors.len() as u64, "the rows of each block are its neighbors");
+    }
+
+    /// Ends with the vertices below the bound, of which the last may have no neighbors.
+    pub(super) fn up_to(mut self, vertex_bound: u32) -> Self {
+        let length = self.offsets.len().max(vertex_bound as usize + 1);
+        self.offsets.resize(length, self.neighbors.len() as u64);
+        self
+    }
+
     /// Assembles blocks that ascend and don't overlap. Vertices in no block have no neighbors.
     pub(super) fn concatenate(vertex_bound: u32, column: ColumnType, blocks: Vec<RowBlock>) -> Self {
         let entries = blocks.iter().map(|block| block.neighbors.len()).sum();
-        let mut offsets = Vec::with_capacity(vertex_bound as usize + 1);
-        let mut neighbors = Vec::with_capacity(entries);
-        let mut values = ValueColumn::with_capacity(column, entries);
-        offsets.push(0);
-        let mut end = 0;
-        for block in blocks {
-            offsets.resize(block.first as usize + 1, end);
-            offsets.extend(block.degrees.iter().map(|degree| {
-                end += degree;
-                end
-            }));
-            neighbors.extend_from_slice(&block.neighbors);
-            values.extend_from(&block.values, 0..block.neighbors.len());
-        }
-        offsets.resize(vertex_bound as usize + 1, end);
-        debug_assert_eq!(end, neighbors.len() as u64, "the rows of each block are its neighbors");
-        Rows { offsets, neighbors, values }
+        let mut rows = Rows::with_capacity(vertex_bound, column, entries);
+        blocks.into_iter().for_each(|block| rows.append(&block));
+        rows.up_to(vertex_bound)
     }
 
     pub(super) fn vertex_bound(&self) -> u32 {

@@ -1,0 +1,302 @@
+//! Keys numbered in the order in which they first come.
+
+use super::StaticGraphError;
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use hedgerow_model::{CapacityError, Key, KeyKind, KeyRef, VertexId};
+use std::hash::{BuildHasher, Hash};
+
+/// The place of a number without an id.
+const NONE: u32 = u32::MAX;
+
+/// Places in the table of ids by number, for each number that has an id: the table takes less than
+/// a hash table while at least a quarter of all numbers below the largest are keys.
+const PLACES_PER_KEY: usize = 4;
+
+/// Places that the table may have for few keys: a mebibyte.
+const FEWEST_PLACES: usize = 1 << 18;
+
+/// Vertex ids by key, and keys by vertex id.
+#[derive(Debug)]
+pub(super) enum Numbering {
+    Dense(Dense),
+    Numbers(Numbers),
+    Texts(Texts),
+}
+
+/// Keys that are ids: a bit for each.
+#[derive(Debug, Default)]
+pub(super) struct Dense {
+    bits: Vec<u64>,
+    count: u64,
+}
+
+/// Numbers. Small ones are found in a table, others by their hash.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    keys: Vec<u64>,
+    /// The ids by number; [`NONE`] if it has none here.
+    table: Vec<u32>,
+    others: HashTable<u32>,
+}
+
+/// Texts, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    text: String,
+    /// The end of each text.
+    ends: Vec<usize>,
+    ids: HashTable<u32>,
+}
+
+impl Numbering {
+    /// No keys yet, of this kind.
+    pub fn new(keys: KeyKind) -> Self {
+        match keys {
+            KeyKind::Dense => Numbering::Dense(Dense::default()),
+            KeyKind::Number => Numbering::Numbers(Numbers::default()),
+            KeyKind::String => Numbering::Texts(Texts::default()),
+        }
+    }
+
+    /// The id of a key, which is the next one if the key is new.
+    #[inline]
+    pub fn id_of(&mut self, key: KeyRef<'_>) -> Result<VertexId, StaticGraphError> {
+        match (self, key) {
+            (Numbering::Dense(dense), KeyRef::Number(number)) => dense.add(number),
+            (Numbering::Numbers(numbers), KeyRef::Number(number)) => Ok(numbers.id_of(number)?),
+            (Numbering::Texts(texts), KeyRef::Text(text)) => Ok(texts.id_of(text)?),
+            _ => unreachable!("the type of the keys of a builder determines their kind"),
+        }
+    }
+
+    /// The id of a key that has one.
+    pub fn find(&self, key: KeyRef<'_>) -> Option<VertexId> {
+        match (self, key) {
+            (Numbering::Dense(dense), KeyRef::Number(number)) => {
+                VertexId::try_from(number).ok().filter(|id| dense.contains(*id))
+            }
+            (Numbering::Numbers(numbers), KeyRef::Number(number)) => numbers.find(number).map(VertexId::new),
+            (Numbering::Texts(texts), KeyRef::Text(text)) => texts.find(text).map(VertexId::new),
+            _ => None,
+        }
+    }
+
+    /// The key of an id that has one.
+    pub fn key(&self, id: VertexId) -> Key {
+        match self {
+            Numbering::Dense(_) => Key::Number(id.get().into()),
+            Numbering::Numbers(numbers) => Key::Number(numbers.keys[id.index()]),
+            Numbering::Texts(texts) => Key::Text(texts.get(id.get()).into()),
+        }
+    }
+
+    /// The number of keys.
+    pub fn count(&self) -> u64 {
+        match self {
+            Numbering::Dense(dense) => dense.count,
+            Numbering::Numbers(numbers) => numbers.keys.len() as u64,
+            Numbering::Texts(texts) => texts.ends.len() as u64,
+        }
+    }
+
+    /// A bound above all ids.
+    pub fn bound(&self) -> u32 {
+        match self {
+            Numbering::Dense(dense) => dense.bound(),
+            _ => self.count() as u32,
+        }
+    }
+
+    /// The ids below the bound without a key.
+    pub fn gaps(&self) -> impl Iterator<Item = VertexId> {
+        let dense = if let Numbering::Dense(dense) = self { Some(dense) } else { None };
+        let ids = |dense: &Dense| (0..dense.bound()).map(VertexId::new);
+        dense.into_iter().flat_map(move |dense| ids(dense).filter(|id| !dense.contains(*id)))
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Numbering::Dense(dense) => size_of_val(&*dense.bits),
+            Numbering::Numbers(Numbers { keys, table, others }) => {
+                size_of_val(&**keys) + size_of_val(&**table) + others.allocation_size()
+            }
+            Numbering::Texts(Texts { text, ends, ids }) => {
+                text.len() + size_of_val(&**ends) + ids.allocation_size()
+            }
+        }
+    }
+}
+
+impl Dense {
+    fn add(&mut self, number: u64) -> Result<VertexId, StaticGraphError> {
+        let id = VertexId::try_from(number)?;
+        let (word, bit) = (id.index() / 64, 1 << (id.index() % 64));
+        if word >= self.bits.len() {
+            self.bits.resize(word + 1, 0);
+        }
+        self.count += u64::from(self.bits[word] & bit == 0);
+        self.bits[word] |= bit;
+        Ok(id)
+    }
+
+    fn contains(&self, id: VertexId) -> bool {
+        self.bits.get(id.index() / 64).is_some_and(|word| word & 1 << (id.index() % 64) != 0)
+    }
+
+    fn bound(&self) -> u32 {
+        // The last word has a bit.
+        let last = self.bits.last().map_or(0, |word| u64::BITS - word.leading_zeros());
+        (self.bits.len().saturating_sub(1) as u32) * u64::BITS + last
+    }
+}
+
+impl Numbers {
+    #[inline]
+    fn id_of(&mut self, number: u64) -> Result<VertexId, CapacityError> {
+        match self.table.get(number as usize) {
+            Some(id) if *id != NONE => Ok(VertexId::new(*id)),
+            _ => self.id_of_other(number),
+        }
+    }
+
+    /// The id of a number that is not in the table.
+    #[inline(never)]
+    fn id_of_other(&mut self, number: u64) -> Result<VertexId, CapacityError> {
+        let known = self.find_other(number);
+        let id = known.map_or_else(|| next_id(self.keys.len()), |id| Ok(VertexId::new(id)))?;
+        if known.is_none() {
+            self.keys.push(number);
+        }
+        let room = (PLACES_PER_KEY * self.keys.len()).max(FEWEST_PLACES);
+        match usize::try_from(number) {
+            // A number that was too large for the table when it first came may now have a place.
+            Ok(place) if place < room => {
+                if place >= self.table.len() {
+                    // Grown by doubling.
+                    self.table.resize((2 * self.table.len()).clamp(place + 1, room), NONE);
+                }
+                self.table[place] = id.get();
+            }
+            _ if known.is_none() => {
+                let keys = &self.keys;
+                let hash = |id: &u32| hash_of(keys[*id as usize]);
+                self.others.insert_unique(hash_of(number), id.get(), hash);
+            }
+            _ => {}
+        }
+        Ok(id)
+    }
+
+    fn find(&self, number: u64) -> Option<u32> {
+        let place = usize::try_from(number).ok().and_then(|place| self.table.get(place));
+        place.copied().filter(|id| *id != NONE).or_else(|| self.find_other(number))
+    }
+
+    fn find_other(&self, number: u64) -> Option<u32> {
+        if self.others.is_empty() {
+            return None;
+        }
+        self.others.find(hash_of(number), |id| self.keys[*id as usize] == number).copied()
+    }
+}
+
+impl Texts {
+    fn id_of(&mut self, text: &str) -> Result<VertexId, CapacityError> {
+        if let Some(id) = self.find(text) {
+            return Ok(VertexId::new(id));
+        }
+        let id = next_id(self.ends.len())?;
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+        let (all, ends) = (&self.text, &self.ends);
+        let hash = |id: &u32| hash_of(text_at(all, ends, *id));
+        self.ids.insert_unique(hash_of(text), id.get(), hash);
+        Ok(id)
+    }
+
+    fn find(&self, text: &str) -> Option<u32> {
+        self.ids.find(hash_of(text), |id| self.get(*id) == text).copied()
+    }
+
+    fn get(&self, id: u32) -> &str {
+        text_at(&self.text, &self.ends, id)
+    }
+}
+
+fn text_at<'t>(text: &'t str, ends: &[usize], id: u32) -> &'t str {
+    let id = id as usize;
+    let start = if id == 0 { 0 } else { ends[id - 1] };
+    &text[start..ends[id]]
+}
+
+fn hash_of(key: impl Hash) -> u64 {
+    FixedState::default().hash_one(key)
+}
+
+/// The id after so many others.
+fn next_id(count: usize) -> Result<VertexId, CapacityError> {
+    VertexId::try_from(count as u64).map_err(|_| CapacityError::VertexIds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow_model::AsKey;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    /// Numbers, few or many, near each other or not.
+    fn numbers() -> impl Strategy<Value = Vec<u64>> {
+        let number = prop_oneof![0..50_u64, 0..400_000_u64, any::<u64>(), Just(u64::MAX)];
+        prop::collection::vec(number, 0..3000)
+    }
+
+    fn check<K: AsKey + Clone + Eq + Hash>(kind: KeyKind, keys: &[K], absent: &K) {
+        let (mut numbering, mut expected) = (Numbering::new(kind), HashMap::new());
+        for key in keys {
+            let next = expected.len() as u32;
+            let id = *expected.entry(key.clone()).or_insert(next);
+            assert_eq!(numbering.id_of(key.as_key()).unwrap().get(), id);
+        }
+        for (key, id) in &expected {
+            let id = VertexId::new(*id);
+            assert_eq!(numbering.find(key.as_key()), Some(id));
+            assert_eq!(numbering.key(id).as_key(), key.as_key());
+        }
+        assert_eq!((numbering.count(), numbering.bound()), (expected.len() as u64, expected.len() as u32));
+        assert_eq!(numbering.find(absent.as_key()).is_some(), expected.contains_key(absent));
+        assert_eq!(numbering.gaps().count(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn ids_are_in_the_order_of_first_appearance(keys in numbers(), absent in any::<u64>()) {
+            check(KeyKind::Number, &keys, &absent);
+            let texts: Vec<Box<str>> = keys.iter().map(|key| (key % 500).to_string().into()).collect();
+            check(KeyKind::String, &texts, &"absent".into());
+        }
+
+        #[test]
+        fn dense_keys_are_ids(keys in prop::collection::vec(0..2000_u64, 0..300)) {
+            let mut numbering = Numbering::new(KeyKind::Dense);
+            for key in &keys {
+                assert_eq!(u64::from(numbering.id_of(KeyRef::Number(*key)).unwrap().get()), *key);
+            }
+            let all: std::collections::BTreeSet<u64> = keys.iter().copied().collect();
+            let bound = all.last().map_or(0, |last| last + 1);
+            assert_eq!((u64::from(numbering.bound()), numbering.count()), (bound, all.len() as u64));
+            let gaps: Vec<u64> = numbering.gaps().map(|id| id.get().into()).collect();
+            let absent: Vec<u64> = (0..bound).filter(|key| !all.contains(key)).collect();
+            assert_eq!(gaps, absent);
+            assert_eq!(numbering.find(KeyRef::Number(bound)), None);
+        }
+    }
+
+    #[test]
+    fn a_dense_key_beyond_the_ids_is_refused() {
+        let refused = Numbering::new(KeyKind::Dense).id_of(KeyRef::Number(u64::from(u32::MAX)));
+        assert!(matches!(refused, Err(StaticGraphError::VertexId(_))));
+    }
+}
