@@ -12,8 +12,7 @@ use crate::text;
 use crate::threads::Threads;
 use hedgerow::kernels::BuildOptions;
 use hedgerow::{
-    AsKey, Column, ColumnType, EdgeSchema, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, Topology,
-    WriteGraph,
+    AsKey, ColumnType, EdgeSchema, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, Topology, WriteGraph,
 };
 use hedgerow_formats::{
     Batch, Edge, ErrorKind, FormatError, GraphFormat, GraphReader, ReadOptions, SkippedLines,
@@ -27,8 +26,32 @@ use std::{io, mem};
 /// Edges and vertices per commit.
 pub const BATCH: usize = 1 << 20;
 
-/// Edges and vertices that are read at a time where there are no commits: enough for the threads.
-pub const SMALL_BATCH: usize = 1 << 17;
+/// The portions in which a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Portions {
+    /// As they are parsed.
+    Pieces,
+    /// Enough for a commit.
+    Commits,
+}
+
+impl Portions {
+    /// Reads the next contents; false at the end.
+    fn read<K: VertexKey>(
+        self,
+        reader: &mut GraphReader<K>,
+        threads: &Threads,
+        batches: &mut Vec<Batch<K>>,
+    ) -> Result<bool, FormatError> {
+        match self {
+            Portions::Pieces => reader.read_pieces_on(threads.pool(), batches),
+            Portions::Commits => {
+                batches.resize(1, Batch::new());
+                reader.read_batch_on(threads.pool(), &mut batches[0])
+            }
+        }
+    }
+}
 
 /// A graph file, and the options for reading it.
 #[derive(Clone, Copy, Debug)]
@@ -96,35 +119,35 @@ impl Input<'_> {
         if memory.asks_for_engine() {
             return self.load_into_engine::<K>(weights, topology, memory, means);
         }
-        match weights {
-            Weights::Ignored => self.load_static::<K, ()>(false, topology, memory, means, |_| Ok(())),
-            Weights::Unit => self.load_static::<K, f64>(false, topology, memory, means, |_| Ok(1.0)),
-            Weights::FromFile => {
-                self.load_static::<K, f64>(true, topology, memory, means, |edge| self.weight(edge))
-            }
-        }
+        let (topology, keys) = (topology, self.key_kind());
+        let builder = match weights {
+            Weights::Ignored => StaticGraphBuilder::<K>::new(topology, keys),
+            Weights::Unit | Weights::FromFile => StaticGraphBuilder::weighted(topology, keys),
+        };
+        self.load_static(builder.with_limit(memory.limit_bytes()), weights, means)
     }
 
-    fn load_static<K: VertexKey + AsKey, W: Column>(
+    fn load_static<K: VertexKey + AsKey>(
         &self,
-        uses_weights: bool,
-        topology: Topology,
-        memory: &MemoryArgs,
+        mut builder: StaticGraphBuilder<K>,
+        weights: Weights,
         means: Means<'_>,
-        value_of: impl Fn(&Edge<K>) -> Result<W, CliError>,
     ) -> Result<Loaded, CliError> {
         let Means { threads, console, interrupt } = means;
-        let started = Instant::now();
-        let builder = StaticGraphBuilder::<K, W>::new(topology, self.key_kind());
-        let (mut builder, mut rows) = (builder.with_limit(memory.limit_bytes()), 0);
-        let skipped = self.for_each_batch::<K>(uses_weights, SMALL_BATCH, means, |batch| {
+        let (started, mut rows) = (Instant::now(), 0);
+        let skipped = self.for_each_batch::<K>(weights, Portions::Pieces, means, |batch| {
             rows += batch.edges.len() as u64;
-            builder.add(batch, &value_of)
+            match weights {
+                Weights::Ignored | Weights::Unit => Ok(builder.add(batch)?),
+                Weights::FromFile => {
+                    let weights = batch.edges.iter().map(|edge| self.weight(edge));
+                    Ok(builder.add_weighted(batch, &weights.collect::<Result<Vec<_>, _>>()?)?)
+                }
+            }
         })?;
         let bar = progress::spinner(console, "building");
-        let build =
-            BuildOptions { pool: threads.pool(), cancel: Some(interrupt.token()), ..BuildOptions::default() };
-        let graph = builder.finish(build);
+        let (pool, cancel) = (threads.pool(), Some(interrupt.token()));
+        let graph = builder.finish(BuildOptions { pool, cancel, ..BuildOptions::default() });
         interrupt.check()?;
         bar.finish_and_clear();
         let state = GraphState::Static(Arc::new(graph?));
@@ -147,8 +170,7 @@ impl Input<'_> {
         let graph = Graph::in_memory(memory.limit(options))?;
         let started = Instant::now();
         let mut rows = 0;
-        let uses_weights = weights == Weights::FromFile;
-        let skipped = self.for_each_batch::<K>(uses_weights, BATCH, means, |batch| {
+        let skipped = self.for_each_batch::<K>(weights, Portions::Commits, means, |batch| {
             add_vertices(&graph, &batch.vertices)?;
             rows += batch.edges.len() as u64;
             let edges = batch.edges.drain(..);
@@ -194,29 +216,31 @@ impl Input<'_> {
         }
     }
 
-    /// Reads the vertex file, if there is one, then the graph file, and passes each batch of about
-    /// `size` edges and vertices to the caller while the next is read. Then prints notes on
-    /// suspicious lines, on weights only if the caller `uses_weights`.
+    /// Reads the vertex file, if there is one, then the graph file, and passes the contents on while
+    /// more is read. Then prints notes on suspicious lines, on weights only if they come from the
+    /// file.
     pub fn for_each_batch<K: VertexKey>(
         &self,
-        uses_weights: bool,
-        size: usize,
+        weights: Weights,
+        portions: Portions,
         means: Means<'_>,
         mut visit: impl FnMut(&mut Batch<K>) -> Result<(), CliError>,
     ) -> Result<SkippedLines, CliError> {
-        let options = self.format.read_options(size);
-        // There the order of vertices without edges depends on the size of a batch.
-        let is_adjacency = options.format_of(self.graph) == Some(GraphFormat::Adjacency);
-        let options = if is_adjacency { self.format.read_options(BATCH) } else { options };
+        let options = self.format.read_options(BATCH);
+        let portions = match options.format_of(self.graph) {
+            // The order of vertices without edges depends on the size of a batch.
+            Some(GraphFormat::Adjacency) => Portions::Commits,
+            _ => portions,
+        };
         let mut skipped = SkippedLines::default();
         if let Some(vertices) = &self.format.vertices {
             let reader = GraphReader::open_vertices(vertices, options)?;
             let lint = Lint::new(vertices, self.format, false);
-            skipped = read(reader, lint, means, &mut visit)?;
+            skipped = read(reader, portions, lint, means, &mut visit)?;
         }
         let reader = open(self.graph, options)?;
-        let lint = Lint::new(self.graph, self.format, uses_weights);
-        let more = read(reader, lint, means, &mut visit)?;
+        let lint = Lint::new(self.graph, self.format, weights == Weights::FromFile);
+        let more = read(reader, portions, lint, means, &mut visit)?;
         add_skipped(&mut skipped, &more);
         Ok(skipped)
     }
@@ -247,32 +271,37 @@ pub fn add_skipped(skipped: &mut SkippedLines, more: &SkippedLines) {
     skipped.examples.extend(more.examples.iter().cloned());
 }
 
-/// Reads one file batch by batch, with a progress bar. While a batch is visited, the next is read.
+/// Reads one file, with a progress bar. While some contents are visited, the next are read.
 fn read<K: VertexKey>(
     mut reader: GraphReader<K>,
+    portions: Portions,
     mut lint: Lint,
     Means { threads, console, interrupt }: Means<'_>,
     visit: &mut impl FnMut(&mut Batch<K>) -> Result<(), CliError>,
 ) -> Result<SkippedLines, CliError> {
     let bar = progress::of_bytes(console, "reading", reader.progress().total);
-    let (mut batch, mut next) = (Batch::new(), Batch::new());
+    let (mut batches, mut next) = (Vec::new(), Vec::new());
     let (started, mut edges) = (Instant::now(), 0);
-    let mut has_read = reader.read_batch_on(threads.pool(), &mut batch)?;
-    while has_read {
+    let mut has_more = portions.read(&mut reader, threads, &mut batches)?;
+    while has_more {
         interrupt.check()?;
-        edges += batch.edges.len() as u64;
         bar.set_position(reader.progress().done);
-        lint.see(&batch);
-        let read_next = || reader.read_batch_on(threads.pool(), &mut next);
-        let (visited, read) = threads.both(|| visit(&mut batch), read_next);
+        let visit_all = || {
+            batches.iter_mut().try_for_each(|batch| {
+                edges += batch.edges.len() as u64;
+                lint.see(batch);
+                visit(batch)
+            })
+        };
+        let (visited, read) = threads.both(visit_all, || portions.read(&mut reader, threads, &mut next));
         if let Err(error) = visited {
             return Err(match read {
                 Err(damage) if error.is_about_input() && damage.kind() == ErrorKind::Corrupt => damage.into(),
                 _ => cause_of(error, &mut reader),
             });
         }
-        has_read = read?;
-        mem::swap(&mut batch, &mut next);
+        has_more = read?;
+        mem::swap(&mut batches, &mut next);
     }
     bar.finish_and_clear();
     interrupt.check()?;

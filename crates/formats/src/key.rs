@@ -7,7 +7,9 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 pub(crate) mod scan {
+    use crate::Batch;
     use crate::characters::is_separator;
+    use crate::static_graph::{Ends, Numbering, StaticGraphError};
 
     /// A shortcut internal to this crate, which also seals the trait.
     pub trait Scan: Sized {
@@ -23,6 +25,13 @@ pub(crate) mod scan {
 
         /// The key, if it is a number.
         fn as_number(&self) -> Option<u64>;
+
+        /// Numbers the vertices of a batch, and the ends of its edges.
+        fn number(
+            batch: &Batch<Self>,
+            numbering: &mut Numbering,
+            ends: &mut Vec<Ends>,
+        ) -> Result<(), StaticGraphError>;
     }
 
     impl Scan for u64 {
@@ -52,6 +61,14 @@ pub(crate) mod scan {
         fn as_number(&self) -> Option<u64> {
             Some(*self)
         }
+
+        fn number(
+            batch: &Batch<Self>,
+            numbering: &mut Numbering,
+            ends: &mut Vec<Ends>,
+        ) -> Result<(), StaticGraphError> {
+            numbering.number_numbers(batch, ends)
+        }
     }
 
     impl Scan for Box<str> {
@@ -70,6 +87,14 @@ pub(crate) mod scan {
 
         fn as_number(&self) -> Option<u64> {
             None
+        }
+
+        fn number(
+            batch: &Batch<Self>,
+            numbering: &mut Numbering,
+            ends: &mut Vec<Ends>,
+        ) -> Result<(), StaticGraphError> {
+            numbering.number_texts(batch, ends)
         }
     }
 }

@@ -126,6 +126,35 @@ impl<K: VertexKey> GraphReader<K> {
         Ok(!batch.is_empty())
     }
 
+    /// Replaces `pieces` with the next pieces of the file, as they were parsed at the same time: in
+    /// all as large as the chunks in progress, whatever the size of a batch, and without a copy.
+    /// Returns false at the end.
+    ///
+    /// # Errors
+    /// See [`read_batch`](Self::read_batch); `pieces` then has the contents before the error.
+    pub fn read_pieces_on(
+        &mut self,
+        pool: Option<&ThreadPool>,
+        pieces: &mut Vec<Batch<K>>,
+    ) -> Result<bool, FormatError> {
+        let spare = pieces.drain(..);
+        match self.parts.get_mut(self.current) {
+            Some(Part::Text(reader)) => spare.for_each(|batch| reader.reuse(batch)),
+            _ => drop(spare),
+        }
+        let mut is_ready = true;
+        while self.current < self.parts.len() && (is_ready || pieces.is_empty()) {
+            if let Err(error) = self.read_piece(pool, pieces) {
+                self.current = self.parts.len();
+                self.remainder = None;
+                return Err(error);
+            }
+            let part = self.parts.get(self.current);
+            is_ready = self.remainder.is_some() || part.is_some_and(Part::has_parsed);
+        }
+        Ok(!pieces.is_empty())
+    }
+
     /// Lines skipped so far, which may be ahead of the batches.
     #[must_use]
     pub fn skipped(&self) -> &SkippedLines {
@@ -155,15 +184,40 @@ impl<K: VertexKey> GraphReader<K> {
             let bad = if is_done { self.remainder.take().and_then(Remainder::into_bad) } else { None };
             return bad.map_or(Ok(()), |bad| Err(self.cause_of(Box::new(bad).into())));
         }
-        let next = self.parts[self.current].next(pool);
-        match next.map_err(|error| self.cause_of(error))? {
-            Some(piece) => {
-                self.note_skipped(&piece);
-                self.remainder = Some(Remainder::of(piece));
-            }
-            None => self.current += 1,
+        self.remainder = self.next_piece(pool)?.map(Remainder::of);
+        Ok(())
+    }
+
+    /// Appends the next piece, or a batch of a long line, unless it is empty; or goes to the next
+    /// file.
+    fn read_piece(
+        &mut self,
+        pool: Option<&ThreadPool>,
+        pieces: &mut Vec<Batch<K>>,
+    ) -> Result<(), FormatError> {
+        let mut batch = Batch::new();
+        if self.remainder.is_some() {
+            self.read_more(pool, &mut batch)?;
+        } else if let Some(mut piece) = self.next_piece(pool)? {
+            std::mem::swap(&mut batch, &mut piece.batch);
+            let goes_on = piece.long_line.is_some() || piece.bad.is_some();
+            self.remainder = goes_on.then(|| Remainder::of(piece));
+        }
+        if !batch.is_empty() {
+            pieces.push(batch);
         }
         Ok(())
+    }
+
+    /// The next piece; `None` if the reader has gone to the next file instead.
+    fn next_piece(&mut self, pool: Option<&ThreadPool>) -> Result<Option<Piece<K>>, FormatError> {
+        let next = self.parts[self.current].next(pool);
+        let piece = next.map_err(|error| self.cause_of(error))?;
+        match &piece {
+            Some(piece) => self.note_skipped(piece),
+            None => self.current += 1,
+        }
+        Ok(piece)
     }
 
     /// Reads on to find damage of the compressed data that checksums within the next gibibyte
@@ -195,6 +249,14 @@ impl<K: VertexKey> Part<K> {
         match self {
             Part::Text(reader) => reader.source(),
             Part::Serialized(reader) => reader.source(),
+        }
+    }
+
+    /// Returns true if the next piece can be had at once.
+    fn has_parsed(&self) -> bool {
+        match self {
+            Part::Text(reader) => reader.has_parsed(),
+            Part::Serialized(_) => false,
         }
     }
 

@@ -6,7 +6,7 @@ pub use args::ConvertArgs;
 
 use crate::console::Console;
 use crate::error::CliError;
-use crate::input::{Input, Means, SMALL_BATCH, describe_skipped};
+use crate::input::{Input, Means, Portions, Weights, describe_skipped};
 use crate::interrupt::Interrupt;
 use crate::options::KeysName;
 use crate::outputs::FilesInUse;
@@ -136,9 +136,11 @@ fn convert<K: VertexKey + AsKey>(
     if let Some(path) = &args.mapping {
         in_use.check_output("--mapping", path)?;
     }
-    let (mut rows, uses_weights) = (0, writer.holds_weights() && !writer.format().is_edge_list());
+    let uses_weights = writer.holds_weights() && !writer.format().is_edge_list();
+    let weights = if uses_weights { Weights::FromFile } else { Weights::Ignored };
+    let mut rows = 0;
     let means = Means { threads: &threads, console, interrupt };
-    let skipped = input.for_each_batch::<K>(uses_weights, SMALL_BATCH, means, |batch| {
+    let skipped = input.for_each_batch::<K>(weights, Portions::Pieces, means, |batch| {
         rows += batch.edges.len() as u64;
         writer.write(batch).map_err(graph_output)
     })?;

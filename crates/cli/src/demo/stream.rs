@@ -3,7 +3,7 @@
 use super::DemoArgs;
 use crate::console::Console;
 use crate::error::CliError;
-use crate::input::{Input, Means, SMALL_BATCH, add_vertices};
+use crate::input::{Input, Means, Portions, Weights, add_vertices};
 use crate::interrupt::Interrupt;
 use crate::progress;
 use crate::threads::Threads;
@@ -57,7 +57,7 @@ pub fn of_file<K: VertexKey>(
     let (mut edges, mut vertices) = (Vec::new(), Vec::new());
     let threads = Threads::new(None)?;
     let means = Means { threads: &threads, console, interrupt };
-    let skipped = input.for_each_batch::<K>(false, SMALL_BATCH, means, |batch| {
+    let skipped = input.for_each_batch::<K>(Weights::Ignored, Portions::Pieces, means, |batch| {
         edges.extend(batch.edges.drain(..).map(|edge| (edge.source, edge.destination)));
         vertices.append(&mut batch.vertices);
         Ok(())

@@ -1,13 +1,14 @@
 //! Whole graphs from files, as static graphs: no writable engine, no versions, no locks.
 
+mod error;
 mod numbering;
 
-use crate::{Batch, Edge, VertexKey};
-use hedgerow_kernels::csr::{BuildOptions, Csr, CsrBuilder, CsrError};
-use hedgerow_model::{
-    CapacityError, Column, GraphView, Key, KeyKind, KeyRef, Topology, VertexId, VertexIdError,
-};
-use numbering::Numbering;
+pub use error::StaticGraphError;
+pub(crate) use numbering::{Ends, Numbering};
+
+use crate::{Batch, VertexKey};
+use hedgerow_kernels::csr::{BuildOptions, Csr, CsrBuilder};
+use hedgerow_model::{CapacityError, GraphView, Key, KeyKind, KeyRef, Topology, VertexId, unit_slice};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -22,15 +23,15 @@ pub struct StaticGraph {
 /// Builds a [`StaticGraph`] from batches of a file.
 ///
 /// ```
-/// use hedgerow_formats::{Batch, GraphReader, ReadOptions, StaticGraphBuilder, StaticGraphError};
+/// use hedgerow_formats::{GraphReader, ReadOptions, StaticGraphBuilder};
 /// use hedgerow_kernels::csr::BuildOptions;
 /// use hedgerow_model::{AsKey, GraphView, KeyKind, LabelId, Topology};
 ///
 /// let mut reader = GraphReader::from_reader("edges", &b"7 9\n9 5\n"[..], ReadOptions::default())?;
-/// let mut builder = StaticGraphBuilder::<u64, ()>::new(Topology::Directed, KeyKind::Number);
-/// let mut batch = Batch::new();
-/// while reader.read_batch(&mut batch)? {
-///     builder.add(&batch, |_| Ok::<_, StaticGraphError>(()))?;
+/// let mut builder = StaticGraphBuilder::<u64>::new(Topology::Directed, KeyKind::Number);
+/// let mut pieces = Vec::new();
+/// while reader.read_pieces_on(None, &mut pieces)? {
+///     pieces.iter().try_for_each(|piece| builder.add(piece))?;
 /// }
 /// let graph = builder.finish(BuildOptions::default())?;
 /// assert_eq!(graph.csr().edge_count(LabelId::DEFAULT).exact(), Some(2));
@@ -38,95 +39,145 @@ pub struct StaticGraph {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct StaticGraphBuilder<K, W> {
-    numbering: Numbering,
-    edges: CsrBuilder<W>,
-    /// The edges of a batch, for reuse.
-    batch: Vec<(VertexId, VertexId, W)>,
-    /// Bytes that the graph may take while it is loaded; `None` for any number.
-    limit: Option<usize>,
+pub struct StaticGraphBuilder<K> {
+    graph: UnfinishedGraph,
     keys: PhantomData<fn(K)>,
 }
 
-/// A graph that cannot be loaded.
-#[derive(Debug, thiserror::Error)]
-pub enum StaticGraphError {
-    /// A dense key is no vertex id.
-    #[error(transparent)]
-    VertexId(#[from] VertexIdError),
-    /// There are too many vertices, or the memory limit is exceeded.
-    #[error(transparent)]
-    Capacity(#[from] CapacityError),
-    /// The graph cannot be built.
-    #[error(transparent)]
-    Csr(#[from] CsrError),
+/// Edges that are added to the graph at a time, so that those of each part are many.
+const EDGES_AT_A_TIME: usize = 1 << 19;
+
+/// A graph by vertex ids, whatever the keys: compiled here, with the optimizations of this crate.
+#[derive(Debug)]
+struct UnfinishedGraph {
+    numbering: Numbering,
+    edges: UnfinishedEdges,
+    /// Edges that are not in `edges` yet, and the weights of the first of them: 1 for the others.
+    ends: Vec<Ends>,
+    weights: Vec<f64>,
+    /// Bytes that keys and edges may take until the graph is finished.
+    limit: usize,
 }
 
-impl<K: VertexKey, W: Column> StaticGraphBuilder<K, W> {
+#[derive(Debug)]
+enum UnfinishedEdges {
+    Plain(CsrBuilder<()>),
+    Weighted(CsrBuilder<f64>),
+}
+
+impl<K: VertexKey> StaticGraphBuilder<K> {
     /// A builder of a graph without vertices, whose keys are numbered, unless they are `u64` and
     /// are to be [dense](KeyKind::Dense): ids themselves.
     #[must_use]
     pub fn new(topology: Topology, keys: KeyKind) -> Self {
+        Self::with(UnfinishedEdges::Plain(CsrBuilder::new(topology)), keys)
+    }
+
+    /// Like [`new`](Self::new); each edge has a weight.
+    #[must_use]
+    pub fn weighted(topology: Topology, keys: KeyKind) -> Self {
+        Self::with(UnfinishedEdges::Weighted(CsrBuilder::new(topology)), keys)
+    }
+
+    fn with(edges: UnfinishedEdges, keys: KeyKind) -> Self {
         let kind = if K::KIND == KeyKind::Number { keys } else { K::KIND };
-        let (numbering, edges) = (Numbering::new(kind), CsrBuilder::new(topology));
-        StaticGraphBuilder { numbering, edges, batch: Vec::new(), limit: None, keys: PhantomData }
+        let numbering = Numbering::new(kind);
+        let (ends, weights) = (Vec::new(), Vec::new());
+        let graph = UnfinishedGraph { numbering, edges, ends, weights, limit: usize::MAX };
+        StaticGraphBuilder { graph, keys: PhantomData }
     }
 
     /// Limits the bytes of keys and edges until the graph is finished; then
     /// [`BuildOptions::memory`] does.
     #[must_use]
-    pub fn with_limit(self, limit: Option<usize>) -> Self {
-        StaticGraphBuilder { limit, ..self }
+    pub fn with_limit(mut self, limit: Option<usize>) -> Self {
+        self.graph.limit = limit.unwrap_or(usize::MAX);
+        self
     }
 
-    /// Adds the vertices of a batch, then its edges with the values that `value_of` returns. Of
-    /// several values for one edge the last one wins. Expected O(batch).
+    /// Adds the vertices of a batch, then its edges, whose weights are 1 if the graph has weights:
+    /// then all batches are added in this way. Expected O(batch).
     ///
     /// # Errors
-    /// The error of `value_of`; or a dense key is no vertex id, there are more vertices than ids, or
-    /// the limit is exceeded.
-    pub fn add<E: From<StaticGraphError>>(
-        &mut self,
-        batch: &Batch<K>,
-        value_of: impl Fn(&Edge<K>) -> Result<W, E>,
-    ) -> Result<(), E> {
-        let held = self.bytes();
-        for vertex in &batch.vertices {
-            self.numbering.id_of(vertex.as_key())?;
-        }
-        self.batch.clear();
-        self.batch.reserve(batch.edges.len());
-        for edge in &batch.edges {
-            let source = self.numbering.id_of(edge.source.as_key())?;
-            let destination = self.numbering.id_of(edge.destination.as_key())?;
-            self.batch.push((source, destination, value_of(edge)?));
-        }
-        self.edges.add(&self.batch);
-        let (bytes, limit) = (self.bytes(), self.limit.unwrap_or(usize::MAX));
-        if bytes > limit {
-            let exceeded = CapacityError::Memory { needed: bytes - held, held, limit };
-            return Err(StaticGraphError::from(exceeded).into());
-        }
-        Ok(())
+    /// A dense key is no vertex id, there are more vertices than ids, or the limit is exceeded, by
+    /// this batch or earlier ones.
+    pub fn add(&mut self, batch: &Batch<K>) -> Result<(), StaticGraphError> {
+        self.number(batch)?;
+        self.graph.hand_over_many()
     }
 
-    /// Bytes of keys and edges so far.
-    fn bytes(&self) -> usize {
-        self.numbering.bytes() + self.edges.bytes() as usize
+    /// Like [`add`](Self::add), with a weight for each edge. Of several weights of one edge the last
+    /// one counts.
+    ///
+    /// # Errors
+    /// See [`add`](Self::add).
+    ///
+    /// # Panics
+    /// The numbers of edges and weights differ.
+    pub fn add_weighted(&mut self, batch: &Batch<K>, weights: &[f64]) -> Result<(), StaticGraphError> {
+        assert_eq!(batch.edges.len(), weights.len(), "a weight for each edge");
+        self.number(batch)?;
+        self.graph.weights.extend_from_slice(weights);
+        self.graph.hand_over_many()
+    }
+
+    fn number(&mut self, batch: &Batch<K>) -> Result<(), StaticGraphError> {
+        let UnfinishedGraph { numbering, ends, .. } = &mut self.graph;
+        K::number(batch, numbering, ends)
     }
 
     /// Builds the graph. O(vertices + edges), plus sorting the rows.
     ///
     /// # Errors
-    /// The graph does not fit into memory, or the build was canceled.
+    /// The limit is exceeded, the graph does not fit into memory, or the build was canceled.
     pub fn finish(self, options: BuildOptions<'_>) -> Result<StaticGraph, StaticGraphError> {
-        let StaticGraphBuilder { numbering, edges, .. } = self;
+        self.graph.finish(options)
+    }
+}
+
+impl UnfinishedGraph {
+    /// Hands over the edges of `ends` if they are many.
+    fn hand_over_many(&mut self) -> Result<(), StaticGraphError> {
+        if self.ends.len() < EDGES_AT_A_TIME { Ok(()) } else { self.hand_over() }
+    }
+
+    fn hand_over(&mut self) -> Result<(), StaticGraphError> {
+        let (held, limit) = (self.bytes(), self.limit);
+        match &mut self.edges {
+            UnfinishedEdges::Plain(edges) => edges.add(&self.ends, unit_slice(self.ends.len())),
+            UnfinishedEdges::Weighted(edges) => {
+                self.weights.resize(self.ends.len(), 1.0);
+                edges.add(&self.ends, &self.weights);
+            }
+        }
+        self.ends.clear();
+        self.weights.clear();
+        match self.bytes() {
+            bytes if bytes > limit => Err(CapacityError::Memory { needed: bytes - held, held, limit }.into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let edges = match &self.edges {
+            UnfinishedEdges::Plain(edges) => edges.bytes(),
+            UnfinishedEdges::Weighted(edges) => edges.bytes(),
+        };
+        self.numbering.bytes() + edges as usize
+    }
+
+    fn finish(mut self, options: BuildOptions<'_>) -> Result<StaticGraph, StaticGraphError> {
+        self.hand_over()?;
+        let UnfinishedGraph { numbering, edges, .. } = self;
         let bound = numbering.bound();
-        // Dense keys may be so sparse that nearly all memory would be spent on the gaps.
-        options.memory.check(0, bound, numbering.count()).map_err(CsrError::from)?;
-        let csr = edges.finish(bound, options)?;
-        let csr =
-            if numbering.count() < u64::from(bound) { csr.without_vertices(numbering.gaps())? } else { csr };
+        let csr = match edges {
+            UnfinishedEdges::Plain(edges) => edges.finish(bound, numbering.count(), options)?,
+            UnfinishedEdges::Weighted(edges) => edges.finish(bound, numbering.count(), options)?,
+        };
+        let csr = match numbering.count() < u64::from(bound) {
+            true => csr.without_vertices(numbering.gaps())?,
+            false => csr,
+        };
         Ok(StaticGraph { csr: Arc::new(csr), numbering })
     }
 }

@@ -1,9 +1,10 @@
 //! Keys numbered in the order in which they first come.
 
-use super::StaticGraphError;
+use super::error::StaticGraphError;
+use crate::Batch;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
-use hedgerow_model::{CapacityError, Key, KeyKind, KeyRef, VertexId};
+use hedgerow_model::{CapacityError, Key, KeyKind, KeyRef, VertexId, VertexIdError};
 use std::hash::{BuildHasher, Hash};
 
 /// The place of a number without an id.
@@ -16,9 +17,12 @@ const PLACES_PER_KEY: usize = 4;
 /// Places that the table may have for few keys: a mebibyte.
 const FEWEST_PLACES: usize = 1 << 18;
 
+/// The ends of an edge.
+pub type Ends = (VertexId, VertexId);
+
 /// Vertex ids by key, and keys by vertex id.
 #[derive(Debug)]
-pub(super) enum Numbering {
+pub enum Numbering {
     Dense(Dense),
     Numbers(Numbers),
     Texts(Texts),
@@ -26,14 +30,14 @@ pub(super) enum Numbering {
 
 /// Keys that are ids: a bit for each.
 #[derive(Debug, Default)]
-pub(super) struct Dense {
+pub struct Dense {
     bits: Vec<u64>,
     count: u64,
 }
 
 /// Numbers. Small ones are found in a table, others by their hash.
 #[derive(Debug, Default)]
-pub(super) struct Numbers {
+pub struct Numbers {
     keys: Vec<u64>,
     /// The ids by number; [`NONE`] if it has none here.
     table: Vec<u32>,
@@ -42,7 +46,7 @@ pub(super) struct Numbers {
 
 /// Texts, one after the other.
 #[derive(Debug, Default)]
-pub(super) struct Texts {
+pub struct Texts {
     text: String,
     /// The end of each text.
     ends: Vec<usize>,
@@ -59,14 +63,29 @@ impl Numbering {
         }
     }
 
-    /// The id of a key, which is the next one if the key is new.
-    #[inline]
-    pub fn id_of(&mut self, key: KeyRef<'_>) -> Result<VertexId, StaticGraphError> {
-        match (self, key) {
-            (Numbering::Dense(dense), KeyRef::Number(number)) => dense.add(number),
-            (Numbering::Numbers(numbers), KeyRef::Number(number)) => Ok(numbers.id_of(number)?),
-            (Numbering::Texts(texts), KeyRef::Text(text)) => Ok(texts.id_of(text)?),
-            _ => unreachable!("the type of the keys of a builder determines their kind"),
+    /// Numbers the vertices of a batch, then the ends of its edges, which are appended to `ends`: a
+    /// new key gets the next id. A builder of texts gets no numbers.
+    pub fn number_numbers(
+        &mut self,
+        batch: &Batch<u64>,
+        ends: &mut Vec<Ends>,
+    ) -> Result<(), StaticGraphError> {
+        match self {
+            Numbering::Dense(dense) => number(batch, ends, |key| Ok(dense.add(*key)?)),
+            Numbering::Numbers(numbers) => number(batch, ends, |key| Ok(numbers.id_of(*key)?)),
+            Numbering::Texts(_) => Ok(()),
+        }
+    }
+
+    /// Like [`number_numbers`](Self::number_numbers), for texts.
+    pub fn number_texts(
+        &mut self,
+        batch: &Batch<Box<str>>,
+        ends: &mut Vec<Ends>,
+    ) -> Result<(), StaticGraphError> {
+        match self {
+            Numbering::Texts(texts) => number(batch, ends, |key| Ok(texts.id_of(key)?)),
+            Numbering::Dense(_) | Numbering::Numbers(_) => Ok(()),
         }
     }
 
@@ -129,8 +148,24 @@ impl Numbering {
     }
 }
 
+#[inline]
+fn number<K>(
+    batch: &Batch<K>,
+    ends: &mut Vec<Ends>,
+    mut id_of: impl FnMut(&K) -> Result<VertexId, StaticGraphError>,
+) -> Result<(), StaticGraphError> {
+    for vertex in &batch.vertices {
+        id_of(vertex)?;
+    }
+    ends.reserve(batch.edges.len());
+    for edge in &batch.edges {
+        ends.push((id_of(&edge.source)?, id_of(&edge.destination)?));
+    }
+    Ok(())
+}
+
 impl Dense {
-    fn add(&mut self, number: u64) -> Result<VertexId, StaticGraphError> {
+    fn add(&mut self, number: u64) -> Result<VertexId, VertexIdError> {
         let id = VertexId::try_from(number)?;
         let (word, bit) = (id.index() / 64, 1 << (id.index() % 64));
         if word >= self.bits.len() {
@@ -243,9 +278,11 @@ fn next_id(count: usize) -> Result<VertexId, CapacityError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::scan::Scan;
+    use crate::{Edge, VertexKey};
     use hedgerow_model::AsKey;
     use proptest::prelude::*;
-    use std::collections::HashMap;
+    use std::collections::{BTreeSet, HashMap};
 
     /// Numbers, few or many, near each other or not.
     fn numbers() -> impl Strategy<Value = Vec<u64>> {
@@ -253,15 +290,26 @@ mod tests {
         prop::collection::vec(number, 0..3000)
     }
 
-    fn check<K: AsKey + Clone + Eq + Hash>(kind: KeyKind, keys: &[K], absent: &K) {
-        let (mut numbering, mut expected) = (Numbering::new(kind), HashMap::new());
-        for key in keys {
-            let next = expected.len() as u32;
-            let id = *expected.entry(key.clone()).or_insert(next);
-            assert_eq!(numbering.id_of(key.as_key()).unwrap().get(), id);
+    /// Numbers keys, as vertices and as ends of edges, in pieces.
+    fn numbered<K: VertexKey>(kind: KeyKind, keys: &[K]) -> (Numbering, Vec<VertexId>) {
+        let (mut numbering, mut ids) = (Numbering::new(kind), Vec::new());
+        for piece in keys.chunks(7) {
+            let (vertices, rest) = piece.split_at(piece.len() % 2);
+            let edges = rest.chunks(2).map(|ends| Edge::new(ends[0].clone(), ends[1].clone())).collect();
+            let mut ends = Vec::new();
+            K::number(&Batch { edges, vertices: vertices.to_vec() }, &mut numbering, &mut ends).unwrap();
+            ids.extend(vertices.iter().map(|vertex| numbering.find(vertex.as_key()).unwrap()));
+            ids.extend(ends.into_iter().flat_map(|(source, destination)| [source, destination]));
         }
-        for (key, id) in &expected {
-            let id = VertexId::new(*id);
+        (numbering, ids)
+    }
+
+    fn check<K: VertexKey>(kind: KeyKind, keys: &[K], absent: &K) {
+        let (numbering, ids) = numbered(kind, keys);
+        let mut expected = HashMap::new();
+        for (key, id) in keys.iter().zip(ids) {
+            let next = expected.len() as u32;
+            assert_eq!(*expected.entry(key.clone()).or_insert(next), id.get());
             assert_eq!(numbering.find(key.as_key()), Some(id));
             assert_eq!(numbering.key(id).as_key(), key.as_key());
         }
@@ -280,11 +328,9 @@ mod tests {
 
         #[test]
         fn dense_keys_are_ids(keys in prop::collection::vec(0..2000_u64, 0..300)) {
-            let mut numbering = Numbering::new(KeyKind::Dense);
-            for key in &keys {
-                assert_eq!(u64::from(numbering.id_of(KeyRef::Number(*key)).unwrap().get()), *key);
-            }
-            let all: std::collections::BTreeSet<u64> = keys.iter().copied().collect();
+            let (numbering, ids) = numbered(KeyKind::Dense, &keys);
+            assert!(ids.iter().map(|id| u64::from(id.get())).eq(keys.iter().copied()));
+            let all: BTreeSet<u64> = keys.iter().copied().collect();
             let bound = all.last().map_or(0, |last| last + 1);
             assert_eq!((u64::from(numbering.bound()), numbering.count()), (bound, all.len() as u64));
             let gaps: Vec<u64> = numbering.gaps().map(|id| id.get().into()).collect();
@@ -296,7 +342,8 @@ mod tests {
 
     #[test]
     fn a_dense_key_beyond_the_ids_is_refused() {
-        let refused = Numbering::new(KeyKind::Dense).id_of(KeyRef::Number(u64::from(u32::MAX)));
+        let batch = Batch { edges: Vec::new(), vertices: vec![u64::from(u32::MAX)] };
+        let refused = u64::number(&batch, &mut Numbering::new(KeyKind::Dense), &mut Vec::new());
         assert!(matches!(refused, Err(StaticGraphError::VertexId(_))));
     }
 }

@@ -6,7 +6,7 @@ use super::layout::Layout;
 use super::parse;
 use crate::error::{BadLine, Fault, Problem, excerpt};
 use crate::piece::{LongLine, Piece};
-use crate::{Columns, Edge, VertexKey};
+use crate::{Batch, Columns, Edge, VertexKey};
 use std::path::Path;
 
 /// A longer adjacency line that ends its chunk is first checked as a whole and then cut into
@@ -45,11 +45,11 @@ struct Neighbors<K> {
 }
 
 impl<K: VertexKey> Parsed<K> {
-    /// Parses all lines, or up to the first bad line unless bad lines are skipped.
-    pub fn new(chunk: Chunk, rules: &Rules, limit: usize, path: &Path) -> Self {
+    /// Parses all lines, or up to the first bad line unless bad lines are skipped, into the memory of
+    /// `batch`, which is empty.
+    pub fn new(chunk: Chunk, batch: Batch<K>, rules: &Rules, limit: usize, path: &Path) -> Self {
         let Chunk { bytes, mark, start, lines_passed, end_in_text, is_too_long } = chunk;
-        let mut piece = Piece::new(end_in_text);
-        piece.line = lines_passed;
+        let mut piece = Piece { batch, line: lines_passed, ..Piece::new(end_in_text) };
         if rules.layout == Layout::Edges {
             // One edge per line. Growing would copy the edges, and take up to three times the
             // memory.

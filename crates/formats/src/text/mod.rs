@@ -67,6 +67,8 @@ pub(crate) struct TextReader<K> {
     parsed: VecDeque<Parsed<K>>,
     /// Memory of chunks, for reuse.
     spare: Vec<Vec<u8>>,
+    /// Memory of parsed contents, for reuse.
+    spare_batches: Vec<Batch<K>>,
     lines: u64,
     bytes: u64,
     /// Number of entries of a matrix so far.
@@ -89,6 +91,7 @@ impl<K: VertexKey> TextReader<K> {
             has_ended: false,
             parsed: VecDeque::new(),
             spare: Vec::new(),
+            spare_batches: Vec::new(),
             lines: 0,
             bytes: 0,
             entries: 0,
@@ -118,6 +121,17 @@ impl<K: VertexKey> TextReader<K> {
         Position { path: self.source().path(), line: self.lines, byte: self.bytes }
     }
 
+    /// Returns true if the next piece has been parsed with the last one.
+    pub fn has_parsed(&self) -> bool {
+        !self.parsed.is_empty()
+    }
+
+    /// Takes memory back that is no longer needed.
+    pub fn reuse(&mut self, mut batch: Batch<K>) {
+        batch.clear();
+        self.spare_batches.push(batch);
+    }
+
     /// The next piece, parsed with others on the threads of `pool`, or alone on this one; `None` at
     /// the end.
     pub fn next(&mut self, pool: Option<&ThreadPool>) -> Result<Option<Piece<K>>, FormatError> {
@@ -140,10 +154,11 @@ impl<K: VertexKey> TextReader<K> {
 
     /// Parses the cut chunks, and meanwhile cuts the next ones.
     fn parse_round(&mut self, pool: Option<&ThreadPool>) {
-        let chunks = std::mem::take(&mut self.cut);
+        let with_batch = |chunk| (chunk, self.spare_batches.pop().unwrap_or_default());
+        let chunks: Vec<_> = self.cut.drain(..).map(with_batch).collect();
         let (rules, path) = (self.rules, self.source().path().to_path_buf());
         let limit = self.cutter.limit();
-        let parse = |chunk| Parsed::new(chunk, &rules, limit, &path);
+        let parse = |(chunk, batch)| Parsed::new(chunk, batch, &rules, limit, &path);
         self.parsed = match pool {
             None => chunks.into_iter().map(parse).collect(),
             Some(pool) => {

@@ -12,7 +12,7 @@ use hedgerow_model::{Column, CommitTimestamp, Direction, Topology, VertexId};
 /// A part has 2^12 owners: its rows are placed in the cache, and an owner takes two bytes.
 const OWNER_BITS: u32 = 12;
 /// Parts whose rows are built at a time. Their entries are freed before the next are built.
-const PARTS_AT_A_TIME: usize = 64;
+const PARTS_AT_A_TIME: usize = 16;
 /// Fewer edges than this are not worth a chunk of their own.
 const EDGES_PER_CHUNK: usize = 1 << 16;
 
@@ -45,9 +45,9 @@ struct Piece<W> {
 ///
 /// let id = VertexId::new;
 /// let mut builder = CsrBuilder::new(Topology::Undirected);
-/// builder.add(&[(id(0), id(1), 0.5)]);
-/// builder.add(&[(id(1), id(2), 2.0), (id(1), id(0), 1.5)]);
-/// let graph = builder.finish(3, BuildOptions::default())?;
+/// builder.add(&[(id(0), id(1))], &[0.5]);
+/// builder.add(&[(id(1), id(2)), (id(1), id(0))], &[2.0, 1.5]);
+/// let graph = builder.finish(3, 3, BuildOptions::default())?;
 /// assert_eq!(graph.edge_count(LabelId::DEFAULT).exact(), Some(2));
 /// # Ok::<(), hedgerow_kernels::CsrError>(())
 /// ```
@@ -67,10 +67,17 @@ impl<W: Column> CsrBuilder<W> {
         CsrBuilder { topology, out: Vec::new(), reverse: Vec::new(), edges: 0 }
     }
 
-    /// Adds edges after those that were added before: of several values for one edge the last one
-    /// wins, and in an undirected graph an edge may come from either end. O(edges).
-    pub fn add(&mut self, edges: &[(VertexId, VertexId, W)]) {
-        self.push([entries_of(edges, self.topology, |edge| *edge)], edges.len());
+    /// Adds edges with their values, after those that were added before: of several values for one
+    /// edge the last one wins, and in an undirected graph an edge may come from either end.
+    /// O(edges).
+    ///
+    /// # Panics
+    /// There are not as many values as edges.
+    pub fn add(&mut self, edges: &[(VertexId, VertexId)], values: &[W]) {
+        assert_eq!(edges.len(), values.len(), "a value for each edge");
+        let edge =
+            |((source, destination), value): (&(VertexId, VertexId), &W)| (*source, *destination, *value);
+        self.push([entries_of(|| edges.iter().zip(values).map(edge), self.topology)], edges.len());
     }
 
     fn push(&mut self, chunks: impl IntoIterator<Item = [Entries<W>; 2]>, edges: usize) {
@@ -93,15 +100,23 @@ impl<W: Column> CsrBuilder<W> {
         if self.topology.is_undirected() { 2 * self.edges } else { self.edges }
     }
 
-    /// Builds the graph. All ids below `vertex_bound` are vertices, and all ends of edges are below
-    /// it, else the bound is raised. O(vertices + edges), plus sorting the rows.
+    /// Builds the graph. All ids below `vertex_bound` are vertices; a bound that is not above all
+    /// ends of edges is raised. O(vertices + edges), plus sorting the rows.
+    ///
+    /// `vertex_count` is less than the bound if not all of these vertices are to stay: then the ids
+    /// may be too sparse.
     ///
     /// # Errors
     /// [`CsrError::Memory`] if the arrays do not fit; [`CsrError::Cancelled`].
-    pub fn finish(self, vertex_bound: u32, options: BuildOptions<'_>) -> Result<Csr, CsrError> {
+    pub fn finish(
+        self,
+        vertex_bound: u32,
+        vertex_count: u64,
+        options: BuildOptions<'_>,
+    ) -> Result<Csr, CsrError> {
         let (topology, entries) = (self.topology, self.entries() as usize);
         let needed = rows_bytes::<W>(vertex_bound, entries) * topology.directions().len() as u64;
-        options.memory.check(needed, vertex_bound, u64::from(vertex_bound))?;
+        options.memory.check(needed, vertex_bound, vertex_count)?;
         let out = rows_of(vertex_bound, self.out, Duplicates::KeepLast, options)?;
         let has_reverse = topology.stored(Direction::In) == Some(Direction::In);
         let reverse = || rows_of(vertex_bound, self.reverse, Duplicates::KeepLast, options);
@@ -164,10 +179,11 @@ fn build<E: Sync, W: Column>(
     options.memory.check(needed, vertex_bound, u64::from(vertex_bound))?;
     let chunk_length = edges.len().div_ceil(options.parts()).max(EDGES_PER_CHUNK);
     let chunks = edges.chunks(chunk_length).collect();
-    let entries = options.map_chunks(chunks, |chunk: &[E]| Ok(entries_of(chunk, topology, &parts)))?;
+    let entries_of = |chunk: &[E]| Ok(entries_of(|| chunk.iter().map(&parts), topology));
+    let entries = options.map_chunks(chunks, entries_of)?;
     let mut builder = CsrBuilder::new(topology);
     builder.push(entries, edges.len());
-    builder.finish(vertex_bound, options)
+    builder.finish(vertex_bound, vertex_bound.into(), options)
 }
 
 fn check_ends<E, W>(
@@ -185,14 +201,13 @@ fn check_ends<E, W>(
 }
 
 /// The entries of edges: those of out-neighbors and, if the graph has them, of in-neighbors.
-fn entries_of<E, W: Column>(
-    edges: &[E],
+fn entries_of<W: Column, I: Iterator<Item = (VertexId, VertexId, W)>>(
+    edges: impl Fn() -> I,
     topology: Topology,
-    parts: impl Fn(&E) -> (VertexId, VertexId, W),
 ) -> [Entries<W>; 2] {
     let entries = |direction: Direction| {
         let mut counts: Vec<usize> = Vec::new();
-        for_each_entry(edges, (topology, direction), &parts, |owner, _, _| {
+        for_each_entry(edges(), (topology, direction), |owner, _, _| {
             let part = part_of(owner);
             if part >= counts.len() {
                 counts.resize(part + 1, 0);
@@ -201,7 +216,7 @@ fn entries_of<E, W: Column>(
         });
         let mut entries = Entries(counts.into_iter().map(Piece::with_capacity).collect());
         let push = |owner, neighbor, value| entries.push(owner, neighbor, value);
-        for_each_entry(edges, (topology, direction), &parts, push);
+        for_each_entry(edges(), (topology, direction), push);
         entries
     };
     let has_reverse = topology.stored(Direction::In) == Some(Direction::In);
@@ -210,19 +225,19 @@ fn entries_of<E, W: Column>(
 
 /// Visits owner, neighbor and value of the entries of edges in one direction.
 #[inline]
-fn for_each_entry<E, W: Column>(
-    edges: &[E],
+fn for_each_entry<W: Copy>(
+    edges: impl Iterator<Item = (VertexId, VertexId, W)>,
     (topology, direction): (Topology, Direction),
-    parts: impl Fn(&E) -> (VertexId, VertexId, W),
     mut visit: impl FnMut(VertexId, VertexId, W),
 ) {
-    for (source, destination, value) in edges.iter().map(parts) {
+    for (source, destination, value) in edges {
         match direction {
-            Direction::Out => visit(source, destination, value),
             Direction::In => visit(destination, source, value),
-        }
-        if topology.is_undirected() && source != destination {
-            visit(destination, source, value);
+            Direction::Out if topology.is_undirected() && source != destination => {
+                visit(source, destination, value);
+                visit(destination, source, value);
+            }
+            Direction::Out => visit(source, destination, value),
         }
     }
 }
