@@ -41,6 +41,18 @@ pub enum StoredError {
         /// The store.
         store: PathBuf,
     },
+    /// There is no such edge, but there are parallel ones.
+    #[error("there is no edge {edge} of the label {label:?} in {}, only {known}", store.display())]
+    NoParallelEdge {
+        /// The number and the keys of the ends, in words.
+        edge: String,
+        /// The label.
+        label: String,
+        /// The number of edges there are, and their keys.
+        known: String,
+        /// The store.
+        store: PathBuf,
+    },
     /// An edge needs a value, or must not have one, or one of another type.
     #[error("{given}: the edges of the label {label:?} carry {declared}")]
     Value {
@@ -282,6 +294,7 @@ impl StoredError {
             StoredError::NoVertex { .. }
             | StoredError::NoState { .. }
             | StoredError::NoEdge { .. }
+            | StoredError::NoParallelEdge { .. }
             | StoredError::NoWeights { .. }
             | StoredError::NoWeight { .. }
             | StoredError::Repeats { .. }
