@@ -225,7 +225,10 @@ impl Known {
             (self.edges.is_none() && args.on_repeat == Some(OnRepeat::Parallel)).then_some(infer::NUMBER);
         let number_column = args.number_column.as_deref().or(edges.key()).or(usual).map(str::to_owned);
         let options = tables::options(args, format, LineSchema::Edges(edges.clone()));
-        let options = PropertyOptions { number_column, ..options };
+        // Keys with zeros before them are text if the files decide.
+        let keys = self.keys.or(self.edges.as_ref().map(|_| args.format.keys().kind()));
+        let has_number_keys = keys.is_some_and(|keys| keys != KeyKind::String);
+        let options = PropertyOptions { number_column, has_number_keys, ..options };
         let is_declared = self.edges.is_some() && args.format.format.of_edges(path, &edges).is_some();
         if is_forced(args) || is_declared || format == PropertyFormat::JsonLines {
             return Ok(Look { options: Some(options), has_names: true, ends: None });

@@ -89,6 +89,21 @@ fn rows_with_equal_values_and_files_without_values_are_not_refused() {
 }
 
 #[test]
+fn rows_of_one_edge_are_found_however_its_keys_are_spelled() {
+    let folder = Folder::with("pays.csv", "source,target,note\n007,0,rent\n7,00,food\n");
+    let refused = |options: &str| {
+        let told = ["1 of 2 rows", "pays.csv:2: 007,0,rent", "pays.csv:3: 7,00,food"];
+        folder.fails(&format!("import pays.csv --store {options}"), 3, &told);
+    };
+    refused("new --keys number");
+    refused("new --labels edge:note=string");
+    folder.json("import pays.csv --store bank --labels edge:note=string --on-repeat last");
+    refused("bank");
+    // As text, these are four vertices.
+    assert_eq!(folder.json("import pays.csv --store text")["vertices"], 4);
+}
+
+#[test]
 fn a_column_tells_parallel_edges_apart() {
     let folder = Folder::with("pays.csv", "from,to,at,amount\n1,2,2024-01-01,5\n1,2,2024-01-02,6\n");
     let import = "import pays.csv --on-repeat parallel --number-column at";

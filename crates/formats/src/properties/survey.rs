@@ -9,6 +9,7 @@ use crate::source::Source;
 use crate::{FormatError, Progress};
 use foldhash::fast::FixedState;
 use hedgerow_model::ValueType;
+use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::path::Path;
 
@@ -29,6 +30,7 @@ pub struct Survey {
 struct Table {
     layout: Layout,
     number_column: Option<String>,
+    has_number_keys: bool,
     zone: Zone,
     /// The names in the header, or in the last line of JSON.
     names: Vec<String>,
@@ -83,6 +85,7 @@ impl Survey {
         let table = Table {
             layout: Layout::new(options),
             number_column: options.number_column.clone(),
+            has_number_keys: options.has_number_keys,
             zone: options.zone.clone(),
             names: Vec::new(),
             positions: Vec::new(),
@@ -123,13 +126,13 @@ impl Survey {
         Ok(cells.iter().map(|cell| cell.shown().to_owned()).collect())
     }
 
-    /// The keys of the row that was read last, as they are written.
+    /// The keys of the row that was read last, equal for equal keys.
     ///
     /// # Errors
     /// None after a row that [`Survey::read`] returned.
     pub fn keys(&self) -> Result<Vec<String>, FormatError> {
         let (cells, _) = self.lines.cells(&self.table.names)?;
-        Ok(self.table.keys.iter().map(|column| cells[*column].text().into_owned()).collect())
+        Ok(self.table.keys.iter().map(|column| self.table.key(&cells[*column]).into_owned()).collect())
     }
 
     /// The columns so far, in the order of the file, except those that are left out.
@@ -188,6 +191,15 @@ impl Survey {
 }
 
 impl Table {
+    /// The text of a key, equal for equal keys.
+    fn key<'c>(&self, cell: &'c Cell<'_>) -> Cow<'c, str> {
+        let text = cell.text();
+        match text.strip_prefix('0') {
+            Some(rest) if self.has_number_keys => rest.trim_start_matches('0').to_owned().into(),
+            _ => text,
+        }
+    }
+
     /// Takes a row into account.
     fn see(&mut self, line: u64, cells: &[Cell<'_>]) -> Row {
         let mut row = Row { line, keys: [0; 2], number: None, content: 0 };
@@ -196,7 +208,7 @@ impl Table {
             seen.guess.see(*cell);
             seen.has_nulls |= *cell == Cell::Null;
             if let Some(key) = self.keys.iter().position(|key| *key == column) {
-                row.keys[key] = digest(cell.text());
+                row.keys[key] = digest(self.key(cell));
             } else if self.number_column.as_ref() == Some(&seen.name) {
                 let number =
                     || cell.number(&self.zone).map_or_else(|| digest(cell.text()), |number| digest(number.0));
