@@ -146,13 +146,13 @@ pub enum StoredError {
         /// A row of the same edge, with its place.
         second: String,
     },
-    /// Rows of a pipe repeat an edge.
+    /// A row repeats an edge, which was noticed at the row because some are from a pipe.
     #[error(
         "{}: an edge from {from} to {to} comes again with other values; --on-repeat parallel keeps each as an edge of its own, last the last \
          one, first the first one",
         input.display()
     )]
-    RepeatsInPipe {
+    RepeatsInOrder {
         /// The file.
         input: PathBuf,
         /// The key where the edge starts.
@@ -298,7 +298,7 @@ impl StoredError {
             | StoredError::NoWeights { .. }
             | StoredError::NoWeight { .. }
             | StoredError::Repeats { .. }
-            | StoredError::RepeatsInPipe { .. } => 3,
+            | StoredError::RepeatsInOrder { .. } => 3,
             StoredError::Stopped { cause, .. } | StoredError::Undeclared { cause, .. } => cause.exit_code(),
             StoredError::InexactWeight { .. }
             | StoredError::Damaged { .. }

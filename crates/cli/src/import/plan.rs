@@ -131,7 +131,7 @@ impl Plan {
             return Err(conflict::not_parallel(&self.args, &label.name, edges, self.is_new).into());
         }
         let files: Vec<_> = self.args.files.iter().filter(|path| can_be_read_again(path)).cloned().collect();
-        let is_checked = must_compare(&self.args, edges, self.has_names) && !files.is_empty();
+        let is_checked = self.must_compare(edges) && !files.is_empty();
         let are_lists = self.tables.is_empty();
         if are_lists && is_checked && edges.column() == ColumnType::F64 {
             reader.read_weights(&files, &mut rows)?;
@@ -155,6 +155,11 @@ impl Plan {
         }
         self.repeats = Some(repeats);
         Ok(())
+    }
+
+    /// Returns true if rows with the values of these edges must not replace each other.
+    pub fn must_compare(&self, edges: &EdgeSchema) -> bool {
+        must_compare(&self.args, edges, self.has_names)
     }
 
     /// The time zone of times without an offset, if a file has some.
@@ -284,7 +289,7 @@ impl Known {
 
 /// Returns true if rows with the values of these edges must not replace each other. Edges of graph
 /// files, whose columns have no names, have the last weight by default.
-pub fn must_compare(args: &ImportArgs, edges: &EdgeSchema, has_names: bool) -> bool {
+fn must_compare(args: &ImportArgs, edges: &EdgeSchema, has_names: bool) -> bool {
     let is_error = match args.on_repeat {
         None => has_names,
         Some(what) => what == OnRepeat::Error || what == OnRepeat::Parallel && edges.key().is_some(),

@@ -2,6 +2,7 @@
 
 use crate::common::Folder;
 use serde_json::json;
+use std::fs;
 
 /// Three payments, two of them between the same accounts.
 const PAYS: &str = "\
@@ -136,6 +137,32 @@ fn rows_of_pipes_are_compared_as_they_come() {
     assert!(error.contains("an edge from 1 to 2 comes again with other values"), "{error}");
     folder.pipe(&format!("{import} --on-repeat last"), lines).success();
     assert_eq!(folder.json("get edge 1 2 bank")["properties"]["amount"], 6.0);
+}
+
+#[test]
+fn rows_of_pipes_are_compared_with_those_of_files() {
+    let folder = Folder::with("a.jsonl", "{\"from\":1,\"to\":2,\"weight\":5}\n");
+    folder.write("a.csv", "source,target,weight\n1,2,5\n");
+    folder.write("a.el", "1 2 5\n");
+    let json = "{\"from\":1,\"to\":2,\"weight\":6}\n";
+    for (files, options, piped, at) in [
+        ("a.jsonl -", "--format jsonl", json, "-: "),
+        ("- a.jsonl", "--format jsonl", json, "a.jsonl: "),
+        ("a.csv -", "", "1 2 6\n", "-: "),
+        ("a.jsonl -", "", "1 2 6\n", "-: "),
+        ("- a.el", "--on-repeat error", "1 2 6\n", "a.el: "),
+    ] {
+        let import = format!("import {files} --store store --weights {options}");
+        folder.pipe_fails(&import, piped, &[&format!("{at}an edge from 1 to 2 comes again")]);
+        fs::remove_dir_all(folder.path("store")).unwrap();
+        folder.pipe(&import, piped.replace('6', "5")).success();
+        assert_eq!(folder.json("info store")["edges"], 1, "{import}");
+        fs::remove_dir_all(folder.path("store")).unwrap();
+    }
+    // So are the rows that an import stored before it stopped.
+    let import = "import - --store store --weights --on-repeat error --chunk 1";
+    folder.pipe_fails(import, "1 2 5\n2 3 1\nx\n", &["the same command goes on"]);
+    folder.pipe_fails(import, "1 2 5\n2 3 1\n1 2 6\n", &["an edge from 1 to 2 comes again"]);
 }
 
 #[test]
