@@ -90,6 +90,10 @@ impl Plan {
         if known.edges.is_none() {
             infer::check_rows(&tables)?;
             infer::check_ends(&tables)?;
+            infer::check_types(&tables, &args)?;
+        }
+        if known.store.is_none() {
+            infer::check_types(&vertices, &args)?;
         }
         if known.store.is_none() && !tables.is_empty() | vertices.is_some() {
             let inferred = Inferred::of(&tables, vertices.as_ref(), &args);

@@ -228,6 +228,42 @@ fn keys_stay_what_they_are() {
 }
 
 #[test]
+fn a_value_of_another_type_is_named_by_its_line() {
+    let folder = Folder::new();
+    let edges =
+        |values: [&str; 3]| values.map(|value| format!("{{\"from\":1,\"to\":2,\"x\":{value}}}\n")).concat();
+    for (values, expected) in [
+        (
+            ["5", "null", "\"n/a\""],
+            "pays.jsonl:3: column \"x\": found \"\\\"n/a\\\"\", expected a whole number",
+        ),
+        (
+            ["null", "\"a\"", "5"],
+            "pays.jsonl:3: column \"x\": found \"5\", expected text (string), as in line 2",
+        ),
+        (
+            ["true", "1", "\"a\""],
+            "pays.jsonl:2: column \"x\": found \"1\", expected true or false (bool), as in line 1",
+        ),
+    ] {
+        folder.write("pays.jsonl", edges(values));
+        folder.fails("import pays.jsonl --store store", 3, &[expected]);
+    }
+    folder.write("pays.jsonl", edges(["\"2024-01-01\"", "\"soon\"", "null"]));
+    folder.json("import pays.jsonl --store store --on-repeat last");
+    folder.write("keys.jsonl", "{\"from\":1,\"to\":2}\n{\"from\":\"anna\",\"to\":2}\n");
+    folder.fails(
+        "import keys.jsonl --store keys",
+        3,
+        &["keys.jsonl:2: column \"from\": found", "as in line 1"],
+    );
+    folder.fails("import keys.jsonl --store keys --keys text", 3, &["keys.jsonl:1: "]);
+    folder.write("people.jsonl", "{\"key\":1,\"age\":31}\n{\"key\":2,\"age\":\"old\"}\n");
+    let people = "import pays.jsonl --vertices people.jsonl --store people --labels edge:x=string";
+    folder.fails(people, 3, &["people.jsonl:2: column \"age\": found"]);
+}
+
+#[test]
 fn files_of_two_kinds_are_not_mixed_up() {
     let folder = Folder::with("names.csv", "source,target\nanna b,ben\n");
     folder.write("edges.el", "anna ben\n");

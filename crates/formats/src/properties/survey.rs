@@ -3,8 +3,9 @@
 use super::guess::Guess;
 use super::layout::{BadColumns, Layout, check_names};
 use super::lines::Lines;
-use super::value::Cell;
+use super::value::{Cell, Kind};
 use super::{PropertyFormat, PropertyOptions, Zone};
+use crate::error::{BadProperty, excerpt};
 use crate::source::Source;
 use crate::{FormatError, Progress};
 use foldhash::fast::FixedState;
@@ -42,11 +43,15 @@ struct Table {
 }
 
 /// A column of a [`Survey`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SurveyColumn {
     name: String,
     guess: Guess,
     has_nulls: bool,
+    /// The line of the first value, from 1; 0 if there is none.
+    first_line: u64,
+    /// The first value of JSON that has no type in common with those before.
+    misfit: Option<Box<BadProperty>>,
     /// The position among the keys.
     key: Option<usize>,
 }
@@ -186,7 +191,7 @@ impl Survey {
         if let Some(names) = others {
             table.arrange(names, *is_csv).map_err(|bad| lines.bad_columns(bad))?;
         }
-        Ok(Some(table.see(lines.line_of(0), &cells)))
+        Ok(Some(table.see(lines.source().path(), lines.line_of(0), &cells)))
     }
 }
 
@@ -201,12 +206,11 @@ impl Table {
     }
 
     /// Takes a row into account.
-    fn see(&mut self, line: u64, cells: &[Cell<'_>]) -> Row {
+    fn see(&mut self, path: &Path, line: u64, cells: &[Cell<'_>]) -> Row {
         let mut row = Row { line, keys: [0; 2], number: None, content: 0 };
         for (column, (cell, position)) in cells.iter().zip(&self.positions).enumerate() {
             let seen = &mut self.columns[*position];
-            seen.guess.see(*cell);
-            seen.has_nulls |= *cell == Cell::Null;
+            seen.see(path, line, *cell);
             if let Some(key) = self.keys.iter().position(|key| *key == column) {
                 row.keys[key] = digest(self.key(cell));
             } else if self.number_column.as_ref() == Some(&seen.name) {
@@ -230,8 +234,7 @@ impl Table {
             let name = name.trim();
             let known = self.columns.iter().position(|column| column.name == name);
             known.unwrap_or_else(|| {
-                let (guess, name) = (Guess::default(), name.to_owned());
-                self.columns.push(SurveyColumn { name, guess, has_nulls: false, key: None });
+                self.columns.push(SurveyColumn { name: name.to_owned(), ..SurveyColumn::default() });
                 self.columns.len() - 1
             })
         };
@@ -244,6 +247,33 @@ impl Table {
 }
 
 impl SurveyColumn {
+    /// Takes a cell into account.
+    fn see(&mut self, path: &Path, line: u64, cell: Cell<'_>) {
+        let before = self.guess;
+        self.guess.see(cell);
+        self.has_nulls |= cell == Cell::Null;
+        if before == Guess::Unknown {
+            self.first_line = line;
+        } else if let Cell::Json(text) = cell
+            && self.misfit.is_none()
+            && self.guess == Guess::Text
+            && !(text.starts_with('"') && before.is_string())
+        {
+            let type_before = Kind::Property(before.value_type()).expected();
+            let expected = format!("{type_before}, as in line {}", self.first_line);
+            let (column, found) = (Some(self.name.clone()), excerpt(text.as_bytes()));
+            let bad = BadProperty { line, column, found, ..BadProperty::new(path.into(), &expected) };
+            self.misfit = Some(Box::new(bad));
+        }
+    }
+
+    /// The error for the first value that has no type in common with those before, if values have
+    /// types, as in JSON.
+    #[must_use]
+    pub fn misfit(&self) -> Option<&BadProperty> {
+        self.misfit.as_deref()
+    }
+
     /// The name.
     #[must_use]
     pub fn name(&self) -> &str {
