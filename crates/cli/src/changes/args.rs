@@ -144,7 +144,7 @@ pub struct EraseVertexArgs {
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
     /// Do not ask; needed where there is no terminal to ask at
-    #[arg(long)]
+    #[arg(long, short)]
     pub yes: bool,
     #[command(flatten)]
     pub memory: MemoryArgs,

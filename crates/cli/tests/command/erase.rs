@@ -180,7 +180,7 @@ fn what_cannot_be_erased_is_told() {
 
     fs::rename(folder.path("bank/cut-checkpoint-0000000002"), folder.path("aside")).unwrap();
     fs::write(folder.path("bank/notes"), "ask zoe_the_second").unwrap();
-    let failed = folder.hedgerow("erase vertex zoe_the_second bank --yes").code(1).get_output().clone();
+    let failed = folder.hedgerow("erase vertex zoe_the_second bank -y").code(1).get_output().clone();
     let printed = String::from_utf8(failed.stdout).unwrap();
     assert!(printed.contains("trace     notes: the bytes of the key, zoe_the_second"), "{printed}");
 }
