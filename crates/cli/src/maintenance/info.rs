@@ -208,7 +208,7 @@ impl Info {
             let counts = match state {
                 Some(StoredState { snapshot, .. }) => {
                     let edges = match exact {
-                        true => snapshot.exact_edge_count_of(label, None).map_err(StoredError::from)?.into(),
+                        true => snapshot.exact_edge_count_of(label).map_err(StoredError::from)?.into(),
                         false => snapshot.edge_count_of(label),
                     };
                     Some(Counts::of(schema, Some(edges), snapshot.pair_count_of(label)))
