@@ -20,7 +20,7 @@ use crate::objects::{DeleteArgs, GetArgs, NeighborsArgs, PathArgs, PutArgs};
 use crate::run::RunArgs;
 use crate::shell::ShellArgs;
 use crate::stats::StatsArgs;
-use clap::{ColorChoice, Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 
 const EXIT_CODES: &str = "\
@@ -140,6 +140,23 @@ pub fn requested_color(arguments: &[OsString]) -> ColorChoice {
     separate.chain(joined).flatten().filter_map(|when| when.parse().ok()).next_back().unwrap_or_default()
 }
 
+/// The commands, with usage lines that have the store last, as the arguments do: clap writes groups
+/// first.
+pub fn command() -> clap::Command {
+    store_last(Cli::command(), "")
+}
+
+fn store_last(command: clap::Command, parent: &str) -> clap::Command {
+    let path = format!("{parent}{}", command.get_name());
+    let command = command.mut_subcommands(|command| store_last(command, &format!("{path} ")));
+    if !command.get_arguments().any(|arg| arg.get_id() == "directory") {
+        return command;
+    }
+    let names = command.get_positionals().filter_map(|arg| arg.get_value_names());
+    let usage: String = names.flatten().map(|name| format!(" <{name}>")).collect();
+    command.override_usage(format!("{path} [OPTIONS]{usage}"))
+}
+
 impl Command {
     /// Returns true if the result is printed as JSON.
     pub fn json(&self) -> bool {
@@ -187,7 +204,6 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent_and_every_command_has_two_examples() {
@@ -198,7 +214,7 @@ mod tests {
             assert!(examples.count() >= 2, "{} has not two examples", command.get_name());
             command.get_subcommands().for_each(check);
         }
-        Cli::command().debug_assert();
-        check(&Cli::command());
+        command().debug_assert();
+        check(&command());
     }
 }

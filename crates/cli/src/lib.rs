@@ -61,7 +61,7 @@ mod usage;
 pub use bench::BenchArgs;
 
 use args::{Cli, Command};
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 use console::{Console, ConsoleArgs, Format};
 use error::{CliError, told};
 use hedgerow_driver::{ENGINES, Engine, WORKLOADS, Workload};
@@ -76,7 +76,7 @@ use stored::checkpoint::Checkpointed;
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().collect();
-    let command = Cli::command().color(args::requested_color(&arguments));
+    let command = args::command().color(args::requested_color(&arguments));
     let parsed = command.try_get_matches_from(&arguments).and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
@@ -164,7 +164,7 @@ fn execute(command: &Command, console: &Console) -> Result<(), CliError> {
         Command::Check(args) => maintenance::check::execute(args, console),
         Command::Recover(args) => maintenance::recover::execute(args, console),
         Command::Bench(args) => bench::execute(args, ENGINES, WORKLOADS, console, &listen()?),
-        Command::Man(args) => man::execute(args, Cli::command()),
-        Command::Completions(args) => completions::execute(args, Cli::command(), console),
+        Command::Man(args) => man::execute(args, args::command()),
+        Command::Completions(args) => completions::execute(args, args::command(), console),
     }
 }

@@ -167,7 +167,8 @@ pub fn touched_vertices(
 /// A deletion alone leaves traces: a [checkpoint](crate::Graph::checkpoint) after it, or a
 /// [compaction](crate::Graph::compact) of the engine's own files, drops what the checkpoint and
 /// these files had, and one after the next opening the log of the deletion. Ids that belong to
-/// other vertices by now leave traces of these.
+/// other vertices by now leave traces of these. Without the id of a vertex, every deletion in the
+/// engine's own files is a trace: a compaction drops the keys of vertices before their edges.
 ///
 /// ```
 /// use hedgerow::prelude::*;

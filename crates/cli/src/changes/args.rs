@@ -43,7 +43,7 @@ pub struct LogArgs {
     /// 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = past_time)]
     pub since: Option<u64>,
-    /// List only commits made at this time or earlier
+    /// List only commits made at this time or earlier; a date is its midnight, in UTC
     #[arg(long, value_name = "TIME", value_parser = past_time)]
     pub until: Option<u64>,
     /// List the oldest commit first
@@ -61,8 +61,8 @@ pub struct DiffArgs {
     /// The directory of the store
     #[arg(value_name = "STORE")]
     pub store: PathBuf,
-    /// The state before: a commit, a time such as yesterday or 2026-01-31, checkpoint for the
-    /// newest checkpoint, or newest
+    /// The state before: a commit, a time such as yesterday or 2026-01-31, which is its midnight,
+    /// checkpoint for the newest checkpoint, or newest
     #[arg(value_name = "A", value_parser = state, required_unless_present = "with")]
     pub from: Option<StateArg>,
     /// The state afterwards, in the same forms [default: newest]
@@ -144,7 +144,7 @@ pub struct EraseVertexArgs {
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
     /// Do not ask; needed where there is no terminal to ask at
-    #[arg(long)]
+    #[arg(long, short)]
     pub yes: bool,
     #[command(flatten)]
     pub memory: MemoryArgs,

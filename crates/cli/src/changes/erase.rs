@@ -55,6 +55,7 @@ impl From<Trace> for Found {
         let found = match trace.kind {
             TraceKind::Key => "the key",
             TraceKind::Record => "a record of the vertex or of an edge",
+            TraceKind::Deletion => "a deletion, of a vertex or of edges whose records may be left",
             TraceKind::Bytes => "the bytes of the key",
             TraceKind::Leftover => "a leftover, which is not part of the store and cannot be decoded",
             TraceKind::Damage => "damage, so it cannot be decoded",
@@ -77,12 +78,20 @@ pub fn execute(object: &EraseObject, console: &Console) -> Result<(), CliError> 
     // Not before: the first signal ends a question.
     let interrupt = &Interrupt::listen()?;
     let (vertices, edges_deleted) = delete(args, &keys, path, console, interrupt)?;
-    let unknown = unknown(&vertices, path, console)?;
+    let (unknown, has_deletions) = unknown(&vertices, path, console)?;
     let no_vertex = |key: &Key| StoredError::NoVertex { key: keys::text(key), store: path.into() };
-    if let (Some(key), true) = (unknown.first(), unknown.len() == vertices.len()) {
+    // After a compaction that was stopped, edges of a vertex may be left whose key is gone.
+    if let (Some(key), true) = (unknown.first(), unknown.len() == vertices.len() && !has_deletions) {
         return Err(no_vertex(key).into());
     }
-    rewrite(args, path, made_with.engine_name() != made_with.engine, console, interrupt)?;
+    let owns_files = made_with.engine_name() != made_with.engine;
+    rewrite(args, path, owns_files, console, interrupt).map_err(|error| match error.signal() {
+        Some(signal) => {
+            let kept = "the vertices are deleted, and the same command goes on to erase them".to_owned();
+            StoredError::Interrupted { signal, kept }.into()
+        }
+        None => error,
+    })?;
     let TraceReport { files, traces, mentioned, .. } = search(&vertices, path, console)?;
     let held_by = holders(path);
     let absent = vertices.iter().filter(|(_, id)| id.is_none());
@@ -109,16 +118,20 @@ pub fn execute(object: &EraseObject, console: &Console) -> Result<(), CliError> 
     }
 }
 
-/// The keys that have neither a vertex nor a trace.
-fn unknown(vertices: &Vertices, path: &Path, console: &Console) -> Result<Vec<Key>, CliError> {
+/// The keys that have neither a vertex nor a trace. Returns true if, besides, the engine's files
+/// have deletions.
+fn unknown(vertices: &Vertices, path: &Path, console: &Console) -> Result<(Vec<Key>, bool), CliError> {
     let absent: Vertices = vertices.iter().filter(|(_, id)| id.is_none()).cloned().collect();
     if absent.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), false));
     }
     let traces = search(&absent, path, console)?.traces;
+    let (deletions, traces): (Vec<_>, Vec<_>) =
+        traces.into_iter().partition(|trace| trace.kind == TraceKind::Deletion);
     let has_trace =
         |key: &Key| traces.iter().any(|trace| trace.key.as_ref().is_none_or(|found| found == key));
-    Ok(absent.into_iter().map(|(key, _)| key).filter(|key| !has_trace(key)).collect())
+    let unknown = absent.into_iter().map(|(key, _)| key).filter(|key| !has_trace(key)).collect();
+    Ok((unknown, !deletions.is_empty()))
 }
 
 /// Asks at a terminal; elsewhere `--yes` must be given.

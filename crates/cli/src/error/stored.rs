@@ -41,6 +41,18 @@ pub enum StoredError {
         /// The store.
         store: PathBuf,
     },
+    /// There is no such edge, but there are parallel ones.
+    #[error("there is no edge {edge} of the label {label:?} in {}, only {known}", store.display())]
+    NoParallelEdge {
+        /// The number and the keys of the ends, in words.
+        edge: String,
+        /// The label.
+        label: String,
+        /// The number of edges there are, and their keys.
+        known: String,
+        /// The store.
+        store: PathBuf,
+    },
     /// An edge needs a value, or must not have one, or one of another type.
     #[error("{given}: the edges of the label {label:?} carry {declared}")]
     Value {
@@ -134,13 +146,13 @@ pub enum StoredError {
         /// A row of the same edge, with its place.
         second: String,
     },
-    /// Rows of a pipe repeat an edge.
+    /// A row repeats an edge, which was noticed at the row because some are from a pipe.
     #[error(
         "{}: an edge from {from} to {to} comes again with other values; --on-repeat parallel keeps each as an edge of its own, last the last \
          one, first the first one",
         input.display()
     )]
-    RepeatsInPipe {
+    RepeatsInOrder {
         /// The file.
         input: PathBuf,
         /// The key where the edge starts.
@@ -282,10 +294,11 @@ impl StoredError {
             StoredError::NoVertex { .. }
             | StoredError::NoState { .. }
             | StoredError::NoEdge { .. }
+            | StoredError::NoParallelEdge { .. }
             | StoredError::NoWeights { .. }
             | StoredError::NoWeight { .. }
             | StoredError::Repeats { .. }
-            | StoredError::RepeatsInPipe { .. } => 3,
+            | StoredError::RepeatsInOrder { .. } => 3,
             StoredError::Stopped { cause, .. } | StoredError::Undeclared { cause, .. } => cause.exit_code(),
             StoredError::InexactWeight { .. }
             | StoredError::Damaged { .. }

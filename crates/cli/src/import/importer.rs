@@ -3,11 +3,10 @@
 use super::args::OnRepeat;
 use super::bar::ImportBar;
 use super::context::Context;
-use super::in_order::{PipedRows, Row, keep_first};
+use super::in_order::{Row, SeenRows, keep_first};
 use super::lines;
-use super::plan::must_compare;
 use super::position::{Position, Tallies};
-use super::sources::Source;
+use super::sources::{Source, can_be_read_again};
 use crate::error::{CliError, StoredError};
 use crate::input::{add_skipped, add_vertices, cause_of};
 use crate::lint::Lint;
@@ -26,8 +25,9 @@ pub struct Importer<'a> {
     /// True if this resumes an interrupted import.
     resumed: bool,
     before: Before,
-    /// The rows of pipes, where they must not repeat an edge with other values.
-    piped: PipedRows,
+    /// The rows that this call read, if they must not repeat an edge with other values and some are
+    /// from a pipe: without one, all were compared before.
+    seen: Option<SeenRows>,
     rows: u64,
     /// Rows after the first of an edge.
     rows_left_out: u64,
@@ -48,15 +48,17 @@ impl<'a> Importer<'a> {
     pub fn begin(context: Context<'a>) -> Result<Self, CliError> {
         let input = context.sources.list(&context.target.schema.name);
         let start = Position::start(input);
-        let target = context.target;
-        let piped = PipedRows::new(target.is_undirected(), target.is_parallel());
+        let (plan, target) = (context.plan, context.target);
+        let has_pipe = context.args.files.iter().any(|path| !can_be_read_again(path));
+        let seen = (has_pipe && plan.must_compare(&target.schema.edges))
+            .then(|| SeenRows::new(target.is_undirected(), target.is_parallel()));
         let mut importer = Importer {
             context,
             graph: None,
             position: start,
             resumed: false,
             before: Before::default(),
-            piped,
+            seen,
             rows: 0,
             rows_left_out: 0,
             commits: 0,
@@ -129,13 +131,14 @@ impl<'a> Importer<'a> {
         let mut reader = sources.open::<K>(source, target.chunk)?;
         let imported = self.position.read;
         let mut bar = ImportBar::new(console, reader.progress().total, imported);
-        let mut seen = Tallies::default();
+        let (mut seen, mut seen_rows) = (Tallies::default(), self.seen.take());
         let mut lint = Lint::new(source.path(), &args.format, self.context.target.is_weighted());
         let mut read = |reader: &mut GraphReader<K>, batch: &mut Batch<K>| -> Result<_, CliError> {
             if !reader.read_batch_on(threads.pool(), batch)? {
                 return Ok(None);
             }
             lint.see(batch);
+            see(&mut seen_rows, source, &batch.edges)?;
             seen.pass(&imported, batch).map_err(|_| changed(source))?;
             Ok(Some(seen))
         };
@@ -144,7 +147,6 @@ impl<'a> Importer<'a> {
         let mut passed = Tallies::default();
         while let Some(tallies) = is_read {
             interrupt.check()?;
-            self.see_piped(source, false, &batch.edges)?;
             passed = tallies;
             let position = self.position.after(passed);
             let commit = || self.commit(&mut batch, &mut ends, position);
@@ -154,6 +156,7 @@ impl<'a> Importer<'a> {
             std::mem::swap(&mut batch, &mut next);
             bar.show(reader.progress().done, &passed);
         }
+        self.seen = seen_rows;
         bar.finish();
         interrupt.check()?;
         if !passed.have_passed(&imported) {
@@ -223,7 +226,7 @@ impl<'a> Importer<'a> {
         let mut is_read = reader.read_batch(&mut batch)?;
         while is_read {
             interrupt.check()?;
-            self.see_piped(source, true, &batch.edges)?;
+            see(&mut self.seen, source, &batch.edges)?;
             seen.pass_lines(&imported, &mut batch).map_err(|_| changed(source))?;
             let position = self.position.after(seen);
             let commit = || self.commit_lines(&mut batch, position);
@@ -254,21 +257,6 @@ impl<'a> Importer<'a> {
         self.commits += 1;
         self.rows += rows;
         Ok(())
-    }
-
-    /// Fails if rows of a pipe repeat an edge with other values, and must not; those of files were
-    /// compared before.
-    fn see_piped<K: VertexKey + AsKey, R: Row<K>>(
-        &mut self,
-        source: Source<'_>,
-        has_names: bool,
-        rows: &[R],
-    ) -> Result<(), StoredError> {
-        let edges = &self.context.target.schema.edges;
-        match source.can_be_read_again() || !must_compare(self.context.args, edges, has_names) {
-            true => Ok(()),
-            false => self.piped.see(source.path(), rows),
-        }
     }
 
     /// Removes rows of edges that came before or exist, if the first one counts.
@@ -366,6 +354,15 @@ impl<'a> Importer<'a> {
     pub fn skipped(&self) -> &SkippedLines {
         &self.skipped
     }
+}
+
+/// Fails if rows repeat an edge with other values, and must not.
+fn see<K: VertexKey + AsKey, R: Row<K>>(
+    seen: &mut Option<SeenRows>,
+    source: Source<'_>,
+    rows: &[R],
+) -> Result<(), StoredError> {
+    seen.as_mut().map_or(Ok(()), |seen| seen.see(source.path(), rows))
 }
 
 /// The error for a file whose imported part was changed.

@@ -1,5 +1,5 @@
-//! Rows that are judged in their order: the first of an edge, and rows of pipes, which can be read
-//! only once.
+//! Rows that are judged in their order: the first of an edge, and all rows if some are from a pipe,
+//! which can be read only once.
 
 use super::position::record_digest;
 use super::repeats::{RowDigest, Rows, digest};
@@ -20,17 +20,17 @@ pub trait Row<K> {
     fn properties(&self) -> u64;
 }
 
-/// The rows of a pipe so far: the digest of each edge with that of its values.
+/// The rows so far: the digest of each edge with that of its values.
 #[derive(Debug)]
-pub struct PipedRows {
+pub struct SeenRows {
     digests: Rows,
     are_parallel: bool,
     contents: HashMap<(u64, u64), u64>,
 }
 
-impl PipedRows {
+impl SeenRows {
     pub fn new(is_undirected: bool, are_parallel: bool) -> Self {
-        PipedRows { digests: Rows::new(is_undirected), are_parallel, contents: HashMap::new() }
+        SeenRows { digests: Rows::new(is_undirected), are_parallel, contents: HashMap::new() }
     }
 
     /// Fails if a row is of an edge that came before with other values.
@@ -50,7 +50,7 @@ impl PipedRows {
         match rows.iter().find(repeats) {
             Some(row) => {
                 let [from, to] = row.ends().map(|key| key.as_key().to_string());
-                Err(StoredError::RepeatsInPipe { input: input.into(), from, to })
+                Err(StoredError::RepeatsInOrder { input: input.into(), from, to })
             }
             None => Ok(()),
         }
@@ -114,6 +114,7 @@ impl<K: VertexKey> Row<K> for PropertyEdge<K> {
     }
 
     fn properties(&self) -> u64 {
-        record_digest(&self.record)
+        // As of an edge list, which has a weight at most.
+        if self.record.values().is_empty() { 0 } else { record_digest(&self.record) }
     }
 }

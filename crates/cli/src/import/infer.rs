@@ -6,7 +6,7 @@ use crate::error::StoredError;
 use crate::options::{FormatName, KeysName, table_format};
 use crate::stored::declared::quoted;
 use hedgerow::{ColumnType, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema};
-use hedgerow_formats::{HasHeader, PropertyFormat, SurveyColumn, hints_at_end, is_name_of_ends};
+use hedgerow_formats::{FormatError, HasHeader, PropertyFormat, SurveyColumn, hints_at_end, is_name_of_ends};
 use std::path::Path;
 
 /// The name of a column that alone is the value of an edge, and no property.
@@ -156,6 +156,21 @@ pub fn check_rows(tables: &[Table]) -> Result<(), StoredError> {
         "{}: there are no rows from which the types of the columns can be inferred; --labels declares them",
         table.path.display()
     )))
+}
+
+/// Checks that the values of each column have a type in common, if they have types. Options decide
+/// about the numbers of parallel edges, and may about keys.
+pub fn check_types<'a>(
+    tables: impl IntoIterator<Item = &'a Table>,
+    args: &ImportArgs,
+) -> Result<(), FormatError> {
+    let is_inferred = |column: &&SurveyColumn| {
+        let is_number = args.number_column.as_deref() == Some(column.name());
+        !is_number && (column.key().is_none() || args.format.keys.is_none())
+    };
+    let mut columns = tables.into_iter().flat_map(|table| &table.columns).filter(is_inferred);
+    let misfit = columns.find_map(SurveyColumn::misfit);
+    misfit.map_or(Ok(()), |misfit| Err(Box::new(misfit.clone()).into()))
 }
 
 /// The names of the columns of the ends, if all files have the same, and they are not usual.

@@ -90,6 +90,10 @@ impl Plan {
         if known.edges.is_none() {
             infer::check_rows(&tables)?;
             infer::check_ends(&tables)?;
+            infer::check_types(&tables, &args)?;
+        }
+        if known.store.is_none() {
+            infer::check_types(&vertices, &args)?;
         }
         if known.store.is_none() && !tables.is_empty() | vertices.is_some() {
             let inferred = Inferred::of(&tables, vertices.as_ref(), &args);
@@ -131,7 +135,7 @@ impl Plan {
             return Err(conflict::not_parallel(&self.args, &label.name, edges, self.is_new).into());
         }
         let files: Vec<_> = self.args.files.iter().filter(|path| can_be_read_again(path)).cloned().collect();
-        let is_checked = must_compare(&self.args, edges, self.has_names) && !files.is_empty();
+        let is_checked = self.must_compare(edges) && !files.is_empty();
         let are_lists = self.tables.is_empty();
         if are_lists && is_checked && edges.column() == ColumnType::F64 {
             reader.read_weights(&files, &mut rows)?;
@@ -155,6 +159,11 @@ impl Plan {
         }
         self.repeats = Some(repeats);
         Ok(())
+    }
+
+    /// Returns true if rows with the values of these edges must not replace each other.
+    pub fn must_compare(&self, edges: &EdgeSchema) -> bool {
+        must_compare(&self.args, edges, self.has_names)
     }
 
     /// The time zone of times without an offset, if a file has some.
@@ -225,7 +234,10 @@ impl Known {
             (self.edges.is_none() && args.on_repeat == Some(OnRepeat::Parallel)).then_some(infer::NUMBER);
         let number_column = args.number_column.as_deref().or(edges.key()).or(usual).map(str::to_owned);
         let options = tables::options(args, format, LineSchema::Edges(edges.clone()));
-        let options = PropertyOptions { number_column, ..options };
+        // Keys with zeros before them are text if the files decide.
+        let keys = self.keys.or(self.edges.as_ref().map(|_| args.format.keys().kind()));
+        let has_number_keys = keys.is_some_and(|keys| keys != KeyKind::String);
+        let options = PropertyOptions { number_column, has_number_keys, ..options };
         let is_declared = self.edges.is_some() && args.format.format.of_edges(path, &edges).is_some();
         if is_forced(args) || is_declared || format == PropertyFormat::JsonLines {
             return Ok(Look { options: Some(options), has_names: true, ends: None });
@@ -281,7 +293,7 @@ impl Known {
 
 /// Returns true if rows with the values of these edges must not replace each other. Edges of graph
 /// files, whose columns have no names, have the last weight by default.
-pub fn must_compare(args: &ImportArgs, edges: &EdgeSchema, has_names: bool) -> bool {
+fn must_compare(args: &ImportArgs, edges: &EdgeSchema, has_names: bool) -> bool {
     let is_error = match args.on_repeat {
         None => has_names,
         Some(what) => what == OnRepeat::Error || what == OnRepeat::Parallel && edges.key().is_some(),

@@ -16,8 +16,8 @@ struct BackedUp {
     incremental: bool,
     /// The last commit in the backup.
     last: u64,
-    /// The time of that commit, in microseconds since 1970 UTC.
-    time: Option<u64>,
+    /// The time of that commit.
+    time: Option<text::Moment>,
     files: u64,
     bytes: u64,
     kept_bytes: u64,
@@ -37,7 +37,7 @@ pub fn execute(args: &BackupArgs, console: &Console) -> Result<(), CliError> {
         backup: args.backup.display().to_string(),
         incremental,
         last: last.0,
-        time: (wall_clock > 0).then_some(wall_clock),
+        time: (wall_clock > 0).then_some(text::Moment(wall_clock)),
         files,
         bytes,
         kept_bytes,
@@ -53,7 +53,7 @@ fn describe(done: &BackedUp) -> String {
     let mut rows = vec![
         ("store", done.store.clone()),
         ("backup", format!("{}, {kind}", done.backup)),
-        ("last commit", text::commit_made(done.last, done.time.map(text::Moment))),
+        ("last commit", text::commit_made(done.last, done.time)),
         ("copied", size(done.files, done.bytes)),
     ];
     if done.incremental {

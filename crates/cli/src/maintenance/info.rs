@@ -30,11 +30,10 @@ struct Info {
     open_in: Option<Holder>,
     /// The state that was counted.
     counted: Counted,
-    /// The commit of the counted state, and its time in microseconds since 1970 UTC, if the graph
-    /// was not opened.
+    /// The commit of the counted state, and its time, if the graph was not opened.
     timestamp: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<u64>,
+    time: Option<text::Moment>,
     /// The last commit in the log, and the number of commits after the counted state.
     newest: u64,
     commits_since: u64,
@@ -208,7 +207,7 @@ impl Info {
             let counts = match state {
                 Some(StoredState { snapshot, .. }) => {
                     let edges = match exact {
-                        true => snapshot.exact_edge_count_of(label, None).map_err(StoredError::from)?.into(),
+                        true => snapshot.exact_edge_count_of(label).map_err(StoredError::from)?.into(),
                         false => snapshot.edge_count_of(label),
                     };
                     Some(Counts::of(schema, Some(edges), snapshot.pair_count_of(label)))
@@ -243,7 +242,8 @@ impl Info {
             Some(state) => state.snapshot.timestamp().0,
             None => Watch::new(path).look().map_err(StoredError::from)?.newest.0,
         };
-        let time = described.as_ref().map(|described| described.wall_clock).filter(|time| *time > 0);
+        let time = described.as_ref().map(|described| described.wall_clock);
+        let time = time.filter(|time| *time > 0).map(text::Moment);
         let input = state.map_or_else(
             || described.as_ref().and_then(|described| described.input.as_deref()),
             |state| state.input.as_deref(),
@@ -336,7 +336,7 @@ fn describe(info: &Info) -> String {
     match (info.counted, info.timestamp) {
         (Counted::Checkpoint, Some(counted)) => {
             let of = if info.checkpoint.is_some() { "the checkpoint" } else { "the engine's files" };
-            let counted = text::commit_made(counted, info.time.map(text::Moment));
+            let counted = text::commit_made(counted, info.time);
             rows.push(("counted", format!("{of}, as of commit {counted}; {since} since")));
         }
         (Counted::Nothing, _) => rows.push(("counted", format!("nothing; the log has {since}"))),

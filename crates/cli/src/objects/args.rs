@@ -121,7 +121,7 @@ pub struct NewestArgs {
     /// 2026-01-31T12:00:00Z, else the number itself
     #[arg(long, help_heading = "Newest first", value_name = "TIME", value_parser = edge_time, allow_negative_numbers = true, conflicts_with = "all_labels")]
     since: Option<i128>,
-    /// Only edges of this time or earlier
+    /// Only edges of this time or earlier; a date is its midnight, in UTC
     #[arg(long, help_heading = "Newest first", value_name = "TIME", value_parser = edge_time, allow_negative_numbers = true, conflicts_with = "all_labels")]
     until: Option<i128>,
     /// The property that is the time, of type timestamp, i64 or u64; by default the first

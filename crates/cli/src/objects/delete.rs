@@ -154,7 +154,7 @@ fn edge(args: &DeleteEdgeArgs, writing: &Writing<'_>, console: &Console) -> Resu
             }
         };
         if held && !is_there {
-            return Err(edge.missing(store));
+            return Err(edge.missing(transaction, store));
         }
         Ok(held)
     })?;

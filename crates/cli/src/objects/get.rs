@@ -142,15 +142,15 @@ fn edge(
     let (graph, store) = (reading.graph, reading.store);
     let edge = NamedEdge::of(&args.object, reading.keys, &reading.catalog, store)?;
     let ends = [&edge.from, &edge.to].map(|key| exists(graph, key));
-    let [Ok(true), Ok(true)] = ends else { return Err(edge.missing(store)) };
+    let [Ok(true), Ok(true)] = ends else { return Err(edge.missing(graph, store)) };
     let value = with_column!(edge.schema.edges.column(), W => {
         let value = graph.get_edge::<W>(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
         value.map(EdgeNumber::of)
     });
-    let value = value.ok_or_else(|| edge.missing(store))?;
+    let value = value.ok_or_else(|| edge.missing(graph, store))?;
     let edges = parallel(graph, &edge)?;
     if edges.as_ref().is_some_and(Vec::is_empty) {
-        return Err(edge.missing(store));
+        return Err(edge.missing(graph, store));
     }
     let schema = edge.schema.edges.record().filter(|_| edges.is_none());
     let properties = schema.map(|schema| {

@@ -20,8 +20,8 @@ use crate::stored::args::{DurabilityName, WriteArgs};
 use crate::stored::{self, StoredState, schema};
 use args::{ConditionArgs, EdgeArgs};
 use hedgerow::{
-    Catalog, Commit, EdgeUpdate, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema, Snapshot, Topology,
-    Updated, Value, WriteGraph, WriteTxn,
+    Catalog, Commit, EdgeUpdate, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema, ReadGraph,
+    Snapshot, Topology, Updated, Value, WriteGraph, WriteTxn,
 };
 use serde::Serialize;
 use std::path::Path;
@@ -100,9 +100,27 @@ impl<'a> NamedEdge<'a> {
         StoredError::ConditionFailed { from, to, label: self.schema.name.clone(), store: store.into() }.into()
     }
 
-    fn missing(&self, store: &Path) -> CliError {
+    /// The error for an edge that does not exist.
+    fn missing(&self, graph: &impl ReadGraph, store: &Path) -> CliError {
         let (from, to) = (keys::text(&self.from), keys::text(&self.to));
-        StoredError::NoEdge { from, to, label: self.schema.name.clone(), store: store.into() }.into()
+        let (label, store) = (self.schema.name.clone(), store.into());
+        let parallel = self.key.and_then(|key| {
+            let edges = graph.parallel_edges::<()>(self.label, &self.from, &self.to, ..).ok()?;
+            let known = match &edges[..] {
+                [] => return None,
+                [(one, ())] => format!("one with the key {one}"),
+                [(first, ()), .., (last, ())] => format!("{} with keys from {first} to {last}", edges.len()),
+            };
+            Some((key, known))
+        });
+        match parallel {
+            Some((key, known)) => {
+                let edge = format!("with the key {key} from {from} to {to}");
+                StoredError::NoParallelEdge { edge, label, known, store }
+            }
+            None => StoredError::NoEdge { from, to, label, store },
+        }
+        .into()
     }
 }
 

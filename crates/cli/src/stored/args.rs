@@ -43,7 +43,8 @@ pub struct AsOfArgs {
     /// Read the state after this commit, which is at or after the newest checkpoint
     #[arg(long, value_name = "COMMIT", conflicts_with_all = ["from_checkpoint", "as_of_time"])]
     pub as_of: Option<u64>,
-    /// Read the newest state at this time, such as yesterday, 12h or 2026-01-31T12:00:00Z
+    /// Read the newest state at this time, such as yesterday, 12h or 2026-01-31T12:00:00Z; a date
+    /// is its midnight, in UTC
     #[arg(long, value_name = "TIME", value_parser = past_time, conflicts_with = "from_checkpoint")]
     pub as_of_time: Option<u64>,
 }

@@ -3,7 +3,7 @@
 use crate::common::Folder;
 use crate::log::ENGINES;
 use hedgerow::store::{self, TraceKind};
-use hedgerow::{Graph, Key};
+use hedgerow::{CancelToken, CompactOptions, ErrorKind, Graph, Key};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -107,6 +107,34 @@ fn a_vertex_that_was_only_deleted_is_erased_later() {
     }
 }
 
+/// A compaction drops the keys first.
+#[test]
+fn a_compaction_that_was_stopped_is_finished() {
+    let folder = made("lsm", "");
+    folder.json("checkpoint bank");
+    folder.json("delete vertex anna_the_first bank");
+    folder.json("checkpoint bank");
+    let graph = Graph::open(folder.path("bank")).unwrap();
+    let token = CancelToken::new();
+    let cancel = token.clone();
+    let options = CompactOptions::new().cancelled_by(&token).reporting_to(move |progress| {
+        if progress.files > 0 {
+            cancel.cancel();
+        }
+    });
+    assert_eq!(graph.compact(&options).unwrap_err().kind(), ErrorKind::Cancelled);
+    graph.close().unwrap();
+    drop(graph);
+    let anna = [(Key::from("anna_the_first"), None)];
+    let traces = || store::traces(folder.path("bank"), &anna).unwrap().traces;
+    assert!(!traces().is_empty() && traces().iter().all(|trace| trace.kind == TraceKind::Deletion));
+    assert!(!files_with(&folder, "rent_of_anna").is_empty());
+    let again = folder.hedgerow("erase vertex anna_the_first bank --yes --json").code(3).get_output().clone();
+    let erased: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!((&erased["erased"], &erased["traces"]), (&json!(true), &json!([])));
+    assert_eq!((traces(), files_with(&folder, "rent_of_anna")), (Vec::new(), Vec::new()));
+}
+
 #[test]
 fn numbers_are_erased_on_every_engine() {
     for engine in ENGINES {
@@ -152,7 +180,7 @@ fn what_cannot_be_erased_is_told() {
 
     fs::rename(folder.path("bank/cut-checkpoint-0000000002"), folder.path("aside")).unwrap();
     fs::write(folder.path("bank/notes"), "ask zoe_the_second").unwrap();
-    let failed = folder.hedgerow("erase vertex zoe_the_second bank --yes").code(1).get_output().clone();
+    let failed = folder.hedgerow("erase vertex zoe_the_second bank -y").code(1).get_output().clone();
     let printed = String::from_utf8(failed.stdout).unwrap();
     assert!(printed.contains("trace     notes: the bytes of the key, zoe_the_second"), "{printed}");
 }

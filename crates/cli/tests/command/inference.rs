@@ -2,6 +2,7 @@
 
 use crate::common::Folder;
 use serde_json::json;
+use std::fs;
 
 /// Three payments, two of them between the same accounts.
 const PAYS: &str = "\
@@ -89,6 +90,21 @@ fn rows_with_equal_values_and_files_without_values_are_not_refused() {
 }
 
 #[test]
+fn rows_of_one_edge_are_found_however_its_keys_are_spelled() {
+    let folder = Folder::with("pays.csv", "source,target,note\n007,0,rent\n7,00,food\n");
+    let refused = |options: &str| {
+        let told = ["1 of 2 rows", "pays.csv:2: 007,0,rent", "pays.csv:3: 7,00,food"];
+        folder.fails(&format!("import pays.csv --store {options}"), 3, &told);
+    };
+    refused("new --keys number");
+    refused("new --labels edge:note=string");
+    folder.json("import pays.csv --store bank --labels edge:note=string --on-repeat last");
+    refused("bank");
+    // As text, these are four vertices.
+    assert_eq!(folder.json("import pays.csv --store text")["vertices"], 4);
+}
+
+#[test]
 fn a_column_tells_parallel_edges_apart() {
     let folder = Folder::with("pays.csv", "from,to,at,amount\n1,2,2024-01-01,5\n1,2,2024-01-02,6\n");
     let import = "import pays.csv --on-repeat parallel --number-column at";
@@ -121,6 +137,32 @@ fn rows_of_pipes_are_compared_as_they_come() {
     assert!(error.contains("an edge from 1 to 2 comes again with other values"), "{error}");
     folder.pipe(&format!("{import} --on-repeat last"), lines).success();
     assert_eq!(folder.json("get edge 1 2 bank")["properties"]["amount"], 6.0);
+}
+
+#[test]
+fn rows_of_pipes_are_compared_with_those_of_files() {
+    let folder = Folder::with("a.jsonl", "{\"from\":1,\"to\":2,\"weight\":5}\n");
+    folder.write("a.csv", "source,target,weight\n1,2,5\n");
+    folder.write("a.el", "1 2 5\n");
+    let json = "{\"from\":1,\"to\":2,\"weight\":6}\n";
+    for (files, options, piped, at) in [
+        ("a.jsonl -", "--format jsonl", json, "-: "),
+        ("- a.jsonl", "--format jsonl", json, "a.jsonl: "),
+        ("a.csv -", "", "1 2 6\n", "-: "),
+        ("a.jsonl -", "", "1 2 6\n", "-: "),
+        ("- a.el", "--on-repeat error", "1 2 6\n", "a.el: "),
+    ] {
+        let import = format!("import {files} --store store --weights {options}");
+        folder.pipe_fails(&import, piped, &[&format!("{at}an edge from 1 to 2 comes again")]);
+        fs::remove_dir_all(folder.path("store")).unwrap();
+        folder.pipe(&import, piped.replace('6', "5")).success();
+        assert_eq!(folder.json("info store")["edges"], 1, "{import}");
+        fs::remove_dir_all(folder.path("store")).unwrap();
+    }
+    // So are the rows that an import stored before it stopped.
+    let import = "import - --store store --weights --on-repeat error --chunk 1";
+    folder.pipe_fails(import, "1 2 5\n2 3 1\nx\n", &["the same command goes on"]);
+    folder.pipe_fails(import, "1 2 5\n2 3 1\n1 2 6\n", &["an edge from 1 to 2 comes again"]);
 }
 
 #[test]
@@ -183,6 +225,42 @@ fn keys_stay_what_they_are() {
     assert_eq!(folder.json("import unclear.csv --store list --keys text")["vertices"], 3);
     let named = "import unclear.csv --store named --source-column anna --destination-column ben";
     assert_eq!(folder.json(named)["vertices"], 2);
+}
+
+#[test]
+fn a_value_of_another_type_is_named_by_its_line() {
+    let folder = Folder::new();
+    let edges =
+        |values: [&str; 3]| values.map(|value| format!("{{\"from\":1,\"to\":2,\"x\":{value}}}\n")).concat();
+    for (values, expected) in [
+        (
+            ["5", "null", "\"n/a\""],
+            "pays.jsonl:3: column \"x\": found \"\\\"n/a\\\"\", expected a whole number",
+        ),
+        (
+            ["null", "\"a\"", "5"],
+            "pays.jsonl:3: column \"x\": found \"5\", expected text (string), as in line 2",
+        ),
+        (
+            ["true", "1", "\"a\""],
+            "pays.jsonl:2: column \"x\": found \"1\", expected true or false (bool), as in line 1",
+        ),
+    ] {
+        folder.write("pays.jsonl", edges(values));
+        folder.fails("import pays.jsonl --store store", 3, &[expected]);
+    }
+    folder.write("pays.jsonl", edges(["\"2024-01-01\"", "\"soon\"", "null"]));
+    folder.json("import pays.jsonl --store store --on-repeat last");
+    folder.write("keys.jsonl", "{\"from\":1,\"to\":2}\n{\"from\":\"anna\",\"to\":2}\n");
+    folder.fails(
+        "import keys.jsonl --store keys",
+        3,
+        &["keys.jsonl:2: column \"from\": found", "as in line 1"],
+    );
+    folder.fails("import keys.jsonl --store keys --keys text", 3, &["keys.jsonl:1: "]);
+    folder.write("people.jsonl", "{\"key\":1,\"age\":31}\n{\"key\":2,\"age\":\"old\"}\n");
+    let people = "import pays.jsonl --vertices people.jsonl --store people --labels edge:x=string";
+    folder.fails(people, 3, &["people.jsonl:2: column \"age\": found"]);
 }
 
 #[test]

@@ -208,6 +208,28 @@ fn edges_are_put_read_and_deleted() {
 }
 
 #[test]
+fn a_missing_parallel_edge_is_told_from_a_pair_without_edges() {
+    let folder = Folder::with("pays.csv", "source,destination,id\n1,2,7\n1,3,1\n1,3,5\n1,3,4\n");
+    folder.json("import pays.csv --store store --labels pays:id=key");
+    for action in ["get", "delete"] {
+        for (ends, expected) in [
+            (
+                "1 2",
+                "no edge with the key 8 from 1 to 2 of the label \"pays\" in store, only one with the key 7",
+            ),
+            (
+                "1 3",
+                "no edge with the key 8 from 1 to 3 of the label \"pays\" in store, only 3 with keys from 1 to 5",
+            ),
+            ("2 1", "no edge from 2 to 1 of the label"),
+            ("1 9", "no edge from 1 to 9 of the label"),
+        ] {
+            folder.fails(&format!("{action} edge {ends} store --key 8"), 3, &[expected]);
+        }
+    }
+}
+
+#[test]
 fn edges_with_records_are_put_changed_and_read() {
     let folder = Folder::with("knows", "10 20\n");
     folder.json("import knows --store store --labels knows,pays:amount=f64!+note=string --vertex-properties name=string");

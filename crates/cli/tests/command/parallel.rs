@@ -74,7 +74,7 @@ fn parallel_edges_are_put_changed_and_deleted_one_by_one() {
     assert_eq!(folder.json("delete edge 1 2 --store bank")["edges_deleted"], 2);
     assert_eq!(counts(), (2, 2));
     folder.fails("get edge 1 2 --store bank", 3, &["there is no edge from 1 to 2"]);
-    folder.fails("delete edge 1 3 --key 1 --store bank", 3, &["there is no edge from 1 to 3"]);
+    folder.fails("delete edge 1 3 --key 1 --store bank", 3, &["no edge with the key 1 from 1 to 3"]);
 }
 
 /// `info` counts edges where it opens the graph; a checkpoint knows only the pairs of vertices.

@@ -12,6 +12,24 @@ fn the_help_lists_commands_and_exit_codes() {
 }
 
 #[test]
+fn usage_lines_have_the_store_last() {
+    for (command, arguments) in [
+        ("neighbors", "<KEY> <DIR>"),
+        ("path", "<FROM> <TO> <DIR>"),
+        ("get vertex", "<KEY> <DIR>"),
+        ("put edge", "<FROM> <TO> <DIR>"),
+        ("delete edge", "<FROM> <TO> <DIR>"),
+        ("delete vertex", "[KEY]... <DIR>"),
+        ("label add", "<LABELS> <DIR>"),
+        ("info", "<DIR>"),
+    ] {
+        let output = Folder::new().hedgerow(&format!("{command} --help")).success().get_output().clone();
+        let help = String::from_utf8(output.stdout).unwrap();
+        assert!(help.contains(&format!("Usage: hedgerow {command} [OPTIONS] {arguments}\n")), "{help}");
+    }
+}
+
+#[test]
 fn shells_can_complete_all_commands() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let output = Folder::new().hedgerow(&format!("completions {shell}")).success().get_output().clone();

@@ -230,6 +230,8 @@ pub struct VersionInFile<'v> {
     /// The record of the edge, or the key and the record of the vertex, encoded; `None` if it has
     /// none, or the version is a deletion.
     pub record: Option<&'v [u8]>,
+    /// True if the version is a deletion.
+    pub is_deletion: bool,
 }
 
 /// A problem in a file.

@@ -100,6 +100,8 @@ pub struct PropertyOptions {
     pub number_column: Option<String>,
     /// True if parallel edges may lack a number, for the caller to give them one.
     pub numbers_are_optional: bool,
+    /// True if keys are numbers: a [`Survey`] then takes `007` and `7` for one.
+    pub has_number_keys: bool,
     /// The byte between the fields of a CSV file; by default the one of comma, tab, semicolon and
     /// vertical bar that the first line has most of.
     pub delimiter: Option<u8>,
@@ -125,6 +127,7 @@ impl PropertyOptions {
             destination_column: None,
             number_column: None,
             numbers_are_optional: false,
+            has_number_keys: false,
             delimiter: None,
             columns: None,
             ignored: Vec::new(),

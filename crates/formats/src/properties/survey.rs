@@ -3,12 +3,14 @@
 use super::guess::Guess;
 use super::layout::{BadColumns, Layout, check_names};
 use super::lines::Lines;
-use super::value::Cell;
+use super::value::{Cell, Kind};
 use super::{PropertyFormat, PropertyOptions, Zone};
+use crate::error::{BadProperty, excerpt};
 use crate::source::Source;
 use crate::{FormatError, Progress};
 use foldhash::fast::FixedState;
 use hedgerow_model::ValueType;
+use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::path::Path;
 
@@ -29,6 +31,7 @@ pub struct Survey {
 struct Table {
     layout: Layout,
     number_column: Option<String>,
+    has_number_keys: bool,
     zone: Zone,
     /// The names in the header, or in the last line of JSON.
     names: Vec<String>,
@@ -40,11 +43,15 @@ struct Table {
 }
 
 /// A column of a [`Survey`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SurveyColumn {
     name: String,
     guess: Guess,
     has_nulls: bool,
+    /// The line of the first value, from 1; 0 if there is none.
+    first_line: u64,
+    /// The first value of JSON that has no type in common with those before.
+    misfit: Option<Box<BadProperty>>,
     /// The position among the keys.
     key: Option<usize>,
 }
@@ -83,6 +90,7 @@ impl Survey {
         let table = Table {
             layout: Layout::new(options),
             number_column: options.number_column.clone(),
+            has_number_keys: options.has_number_keys,
             zone: options.zone.clone(),
             names: Vec::new(),
             positions: Vec::new(),
@@ -123,13 +131,13 @@ impl Survey {
         Ok(cells.iter().map(|cell| cell.shown().to_owned()).collect())
     }
 
-    /// The keys of the row that was read last, as they are written.
+    /// The keys of the row that was read last, equal for equal keys.
     ///
     /// # Errors
     /// None after a row that [`Survey::read`] returned.
     pub fn keys(&self) -> Result<Vec<String>, FormatError> {
         let (cells, _) = self.lines.cells(&self.table.names)?;
-        Ok(self.table.keys.iter().map(|column| cells[*column].text().into_owned()).collect())
+        Ok(self.table.keys.iter().map(|column| self.table.key(&cells[*column]).into_owned()).collect())
     }
 
     /// The columns so far, in the order of the file, except those that are left out.
@@ -183,20 +191,28 @@ impl Survey {
         if let Some(names) = others {
             table.arrange(names, *is_csv).map_err(|bad| lines.bad_columns(bad))?;
         }
-        Ok(Some(table.see(lines.line_of(0), &cells)))
+        Ok(Some(table.see(lines.source().path(), lines.line_of(0), &cells)))
     }
 }
 
 impl Table {
+    /// The text of a key, equal for equal keys.
+    fn key<'c>(&self, cell: &'c Cell<'_>) -> Cow<'c, str> {
+        let text = cell.text();
+        match text.strip_prefix('0') {
+            Some(rest) if self.has_number_keys => rest.trim_start_matches('0').to_owned().into(),
+            _ => text,
+        }
+    }
+
     /// Takes a row into account.
-    fn see(&mut self, line: u64, cells: &[Cell<'_>]) -> Row {
+    fn see(&mut self, path: &Path, line: u64, cells: &[Cell<'_>]) -> Row {
         let mut row = Row { line, keys: [0; 2], number: None, content: 0 };
         for (column, (cell, position)) in cells.iter().zip(&self.positions).enumerate() {
             let seen = &mut self.columns[*position];
-            seen.guess.see(*cell);
-            seen.has_nulls |= *cell == Cell::Null;
+            seen.see(path, line, *cell);
             if let Some(key) = self.keys.iter().position(|key| *key == column) {
-                row.keys[key] = digest(cell.text());
+                row.keys[key] = digest(self.key(cell));
             } else if self.number_column.as_ref() == Some(&seen.name) {
                 let number =
                     || cell.number(&self.zone).map_or_else(|| digest(cell.text()), |number| digest(number.0));
@@ -218,8 +234,7 @@ impl Table {
             let name = name.trim();
             let known = self.columns.iter().position(|column| column.name == name);
             known.unwrap_or_else(|| {
-                let (guess, name) = (Guess::default(), name.to_owned());
-                self.columns.push(SurveyColumn { name, guess, has_nulls: false, key: None });
+                self.columns.push(SurveyColumn { name: name.to_owned(), ..SurveyColumn::default() });
                 self.columns.len() - 1
             })
         };
@@ -232,6 +247,33 @@ impl Table {
 }
 
 impl SurveyColumn {
+    /// Takes a cell into account.
+    fn see(&mut self, path: &Path, line: u64, cell: Cell<'_>) {
+        let before = self.guess;
+        self.guess.see(cell);
+        self.has_nulls |= cell == Cell::Null;
+        if before == Guess::Unknown {
+            self.first_line = line;
+        } else if let Cell::Json(text) = cell
+            && self.misfit.is_none()
+            && self.guess == Guess::Text
+            && !(text.starts_with('"') && before.is_string())
+        {
+            let type_before = Kind::Property(before.value_type()).expected();
+            let expected = format!("{type_before}, as in line {}", self.first_line);
+            let (column, found) = (Some(self.name.clone()), excerpt(text.as_bytes()));
+            let bad = BadProperty { line, column, found, ..BadProperty::new(path.into(), &expected) };
+            self.misfit = Some(Box::new(bad));
+        }
+    }
+
+    /// The error for the first value that has no type in common with those before, if values have
+    /// types, as in JSON.
+    #[must_use]
+    pub fn misfit(&self) -> Option<&BadProperty> {
+        self.misfit.as_deref()
+    }
+
     /// The name.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -70,6 +70,9 @@ pub enum TraceKind {
     Key,
     /// A change or a record of the vertex, or of one of its edges.
     Record,
+    /// A deletion in a file of the engine, above records that may be of a vertex without a given
+    /// id, or of its edges.
+    Deletion,
     /// The bytes of a text key, which nothing else in the file explains.
     Bytes,
     /// The file is left over, or was set aside by a repair: its content is unknown.
@@ -82,6 +85,8 @@ pub enum TraceKind {
 struct Search {
     keys: HashSet<Key>,
     ids: HashMap<VertexId, Key>,
+    /// True if the ids of some vertices are unknown.
+    lacks_ids: bool,
     /// The long text keys, and their bytes.
     needles: Vec<(Key, Finder<'static>)>,
     traces: BTreeSet<Trace>,
@@ -144,6 +149,7 @@ impl Search {
         Search {
             keys: vertices.iter().map(|(key, _)| key.clone()).collect(),
             ids: vertices.iter().filter_map(|(key, id)| Some(((*id)?, key.clone()))).collect(),
+            lacks_ids: vertices.iter().any(|(_, id)| id.is_none()),
             needles: vertices.iter().filter_map(|(key, _)| needle(key)).collect(),
             traces: BTreeSet::new(),
             mentions: HashSet::new(),
@@ -266,7 +272,10 @@ impl Search {
     }
 
     fn version(&mut self, version: &VersionInFile<'_>) {
-        let VersionInFile { file, owner, neighbor, record } = *version;
+        let VersionInFile { file, owner, neighbor, record, is_deletion } = *version;
+        if is_deletion && self.lacks_ids {
+            self.add(file, None, TraceKind::Deletion);
+        }
         self.id(file, owner);
         neighbor.into_iter().for_each(|neighbor| self.id(file, neighbor));
         let Some(record) = record else { return };

@@ -1,14 +1,10 @@
 //! Exact numbers of edges.
 
 use super::Snapshot;
-use crate::error::{Error, Reason};
+use crate::error::Error;
 use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
 use hedgerow_pipeline::read_failed;
-use hedgerow_sync::CancelToken;
 use std::ops::ControlFlow;
-
-/// Ids that are counted between two checks for cancellation.
-const CHUNK: usize = 1 << 14;
 
 impl Snapshot {
     /// Returns the number of edges of a label, exactly on every engine: parallel edges one by one,
@@ -16,40 +12,29 @@ impl Snapshot {
     ///
     /// O(1) if [`edge_count_of`](Snapshot::edge_count_of) is exact. Where it is a range, because
     /// the engine counts later, reads all edges of the label: O(vertices + edges), no memory.
-    /// `cancel` stops this with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
     ///
     /// # Errors
-    /// There is no such label, the call was cancelled, or the store could not be read.
-    pub fn exact_edge_count_of(
-        &self,
-        label: impl Into<LabelId>,
-        cancel: Option<&CancelToken>,
-    ) -> Result<u64, Error> {
+    /// There is no such label, or the store could not be read.
+    pub fn exact_edge_count_of(&self, label: impl Into<LabelId>) -> Result<u64, Error> {
         let label = label.into();
         self.typed()?.label_schema(label)?;
         match self.edges_of(label).exact() {
             Some(count) => Ok(count),
-            None => self.scan_edge_count(label, cancel),
+            None => self.scan_edge_count(label),
         }
     }
 
-    fn scan_edge_count(&self, label: LabelId, cancel: Option<&CancelToken>) -> Result<u64, Error> {
+    fn scan_edge_count(&self, label: LabelId) -> Result<u64, Error> {
         let view = self.erased_view()?;
         let adjacency = view.adjacency::<()>(label, Direction::Out)?;
         let (bound, is_undirected) = (self.vertex_bound(), self.topology().is_undirected());
         let (mut cursor, mut entries, mut loops) = (adjacency.cursor(), 0, 0);
-        for first in (0..bound).step_by(CHUNK) {
-            if cancel.is_some_and(CancelToken::is_cancelled) {
-                return Err(Reason::Cancelled("the count of edges").into());
-            }
-            let range = first..first.saturating_add(CHUNK as u32).min(bound);
-            let scanned = cursor.scan(range, |vertex: VertexId, neighbors, _| {
-                entries += neighbors.len() as u64;
-                loops += u64::from(is_undirected && neighbors.contains(&vertex));
-                ControlFlow::<()>::Continue(())
-            });
-            scanned.map(drop).map_err(read_failed)?;
-        }
+        let scanned = cursor.scan(0..bound, |vertex: VertexId, neighbors, _| {
+            entries += neighbors.len() as u64;
+            loops += u64::from(is_undirected && neighbors.contains(&vertex));
+            ControlFlow::<()>::Continue(())
+        });
+        scanned.map(drop).map_err(read_failed)?;
         // An undirected edge is an entry at both ends, a self loop at one.
         Ok(if is_undirected { (entries + loops) / 2 } else { entries })
     }

@@ -143,7 +143,8 @@ impl Check<'_> {
                 let record = value.filter(|_| has_records);
                 let record = record.and_then(|value| record_at(batch.records(), value).ok());
                 let neighbor = (adjacency != VERTICES).then_some(neighbor);
-                (self.visit)(VersionInFile { file: name, owner, neighbor, record });
+                let is_deletion = value.is_none();
+                (self.visit)(VersionInFile { file: name, owner, neighbor, record, is_deletion });
             }
             self.found.blocks = block;
             versions += batch.len() as u64;

@@ -365,7 +365,7 @@ impl Oracle {
             let is_right =
                 if label == PARALLEL { counted == edges as u64 } else { counted.may_be(edges as u64) };
             assert!(is_right, "{counted} edges of {label:?}, not {edges}");
-            assert_eq!(snapshot.exact_edge_count_of(label, None).unwrap(), edges as u64, "{label:?}");
+            assert_eq!(snapshot.exact_edge_count_of(label).unwrap(), edges as u64, "{label:?}");
             for source in domain {
                 for destination in domain {
                     let value = edge_as_bits(snapshot, label, source, destination);
