@@ -191,9 +191,12 @@ impl Command {
         }
     }
 
-    /// Returns true if the command writes for long and must stay within a given memory.
+    /// Returns true if the command writes for long and must stay within a given memory, or loads a
+    /// large file, of which much memory is needed only until the graph is built.
     pub fn stays_within_memory(&self) -> bool {
         match self {
+            Command::Run(args) => args.kernel.place().graph.is_large_file(),
+            Command::Stats(args) => args.graph.is_large_file(),
             Command::Import(args) => args.memory.memory.is_some(),
             Command::Compact(args) => args.memory.memory.is_some(),
             _ => false,

@@ -10,12 +10,12 @@ use crate::progress;
 use crate::state::GraphState;
 use crate::text;
 use crate::threads::Threads;
-use hedgerow::kernels::BuildOptions;
+use hedgerow::kernels::{BuildOptions, GraphView};
 use hedgerow::{
     AsKey, ColumnType, EdgeSchema, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, Topology, WriteGraph,
 };
 use hedgerow_formats::{
-    Batch, Edge, ErrorKind, FormatError, GraphFormat, GraphReader, ReadOptions, SkippedLines,
+    Batch, Edge, ErrorKind, FormatError, GraphFormat, GraphReader, ReadOptions, SkippedLines, StaticGraph,
     StaticGraphBuilder, VertexKey,
 };
 use std::path::Path;
@@ -116,26 +116,68 @@ impl Input<'_> {
         memory: &MemoryArgs,
         means: Means<'_>,
     ) -> Result<Loaded, CliError> {
+        let mut reader = self.open::<K>()?;
+        let topology = if reader.is_undirected()? { Topology::Undirected } else { topology };
         if memory.asks_for_engine() {
-            return self.load_into_engine::<K>(weights, topology, memory, means);
+            return self.load_into_engine(reader, weights, topology, memory, means);
         }
-        let (topology, keys) = (topology, self.key_kind());
+        if let Some(loaded) = self.load_serialized::<K>(weights, topology, memory, means)? {
+            return Ok(loaded);
+        }
+        let keys = self.key_kind();
         let builder = match weights {
             Weights::Ignored => StaticGraphBuilder::<K>::new(topology, keys),
             Weights::Unit | Weights::FromFile => StaticGraphBuilder::weighted(topology, keys),
         };
-        self.load_static(builder.with_limit(memory.limit_bytes()), weights, means)
+        self.load_static(reader, builder.with_limit(memory.limit_bytes()), weights, means)
+    }
+
+    /// Loads a serialized graph as it lies in its file, if that is possible.
+    fn load_serialized<K: VertexKey>(
+        &self,
+        weights: Weights,
+        topology: Topology,
+        memory: &MemoryArgs,
+        Means { threads, interrupt, .. }: Means<'_>,
+    ) -> Result<Option<Loaded>, CliError> {
+        let started = Instant::now();
+        let has_weights = match self.format_of_graph() {
+            Some(GraphFormat::Serialized) if weights == Weights::Ignored => false,
+            Some(GraphFormat::WeightedSerialized) if weights != Weights::Unit => true,
+            _ => return Ok(None),
+        };
+        let is_small = || {
+            let size = self.graph.metadata().map_or(u64::MAX, |file| file.len());
+            memory.limit_bytes().is_none_or(|limit| size <= limit as u64)
+        };
+        if K::KIND != KeyKind::Number || self.format.vertices.is_some() || !is_small() {
+            return Ok(None);
+        }
+        let weights = (has_weights, weights == Weights::FromFile);
+        let takes_reverse = topology == Topology::DirectedWithReverse;
+        let (pool, cancel) = (threads.pool(), Some(interrupt.token()));
+        let build = BuildOptions { pool, cancel, ..BuildOptions::default() };
+        let graph = StaticGraph::of_serialized(self.graph, weights, takes_reverse, build);
+        interrupt.check()?;
+        // A directed file may be wanted as an undirected graph.
+        let graph = graph?.filter(|graph| graph.csr().topology() == topology);
+        Ok(graph.map(|graph| {
+            let rows = graph.csr().neighbors().len() as u64;
+            let state = GraphState::Static(Arc::new(graph));
+            Loaded { state, rows, skipped: SkippedLines::default(), elapsed: started.elapsed() }
+        }))
     }
 
     fn load_static<K: VertexKey + AsKey>(
         &self,
+        reader: GraphReader<K>,
         mut builder: StaticGraphBuilder<K>,
         weights: Weights,
         means: Means<'_>,
     ) -> Result<Loaded, CliError> {
         let Means { threads, console, interrupt } = means;
         let (started, mut rows) = (Instant::now(), 0);
-        let skipped = self.for_each_batch::<K>(weights, Portions::Pieces, means, |batch| {
+        let skipped = self.for_each_batch_of(reader, weights, Portions::Pieces, means, |batch| {
             rows += batch.edges.len() as u64;
             match weights {
                 Weights::Ignored | Weights::Unit => Ok(builder.add(batch)?),
@@ -156,6 +198,7 @@ impl Input<'_> {
 
     fn load_into_engine<K: VertexKey + AsKey>(
         &self,
+        reader: GraphReader<K>,
         weights: Weights,
         topology: Topology,
         memory: &MemoryArgs,
@@ -170,7 +213,7 @@ impl Input<'_> {
         let graph = Graph::in_memory(memory.limit(options))?;
         let started = Instant::now();
         let mut rows = 0;
-        let skipped = self.for_each_batch::<K>(weights, Portions::Commits, means, |batch| {
+        let skipped = self.for_each_batch_of(reader, weights, Portions::Commits, means, |batch| {
             add_vertices(&graph, &batch.vertices)?;
             rows += batch.edges.len() as u64;
             let edges = batch.edges.drain(..);
@@ -224,25 +267,43 @@ impl Input<'_> {
         weights: Weights,
         portions: Portions,
         means: Means<'_>,
+        visit: impl FnMut(&mut Batch<K>) -> Result<(), CliError>,
+    ) -> Result<SkippedLines, CliError> {
+        self.for_each_batch_of(self.open()?, weights, portions, means, visit)
+    }
+
+    /// Like [`Self::for_each_batch`], with the reader of the graph file.
+    fn for_each_batch_of<K: VertexKey>(
+        &self,
+        reader: GraphReader<K>,
+        weights: Weights,
+        portions: Portions,
+        means: Means<'_>,
         mut visit: impl FnMut(&mut Batch<K>) -> Result<(), CliError>,
     ) -> Result<SkippedLines, CliError> {
-        let options = self.format.read_options(BATCH);
-        let portions = match options.format_of(self.graph) {
-            // The order of vertices without edges depends on the size of a batch.
-            Some(GraphFormat::Adjacency) => Portions::Commits,
-            _ => portions,
-        };
         let mut skipped = SkippedLines::default();
         if let Some(vertices) = &self.format.vertices {
-            let reader = GraphReader::open_vertices(vertices, options)?;
+            let reader = GraphReader::open_vertices(vertices, self.options())?;
             let lint = Lint::new(vertices, self.format, false);
             skipped = read(reader, portions, lint, means, &mut visit)?;
         }
-        let reader = open(self.graph, options)?;
         let lint = Lint::new(self.graph, self.format, weights == Weights::FromFile);
         let more = read(reader, portions, lint, means, &mut visit)?;
         add_skipped(&mut skipped, &more);
         Ok(skipped)
+    }
+
+    fn open<K: VertexKey>(&self) -> Result<GraphReader<K>, FormatError> {
+        open(self.graph, self.options())
+    }
+
+    fn options(&self) -> ReadOptions {
+        self.format.read_options(BATCH)
+    }
+
+    /// The format of the graph file, if an option or its name says it.
+    fn format_of_graph(&self) -> Option<GraphFormat> {
+        self.options().format_of(self.graph)
     }
 
     /// The kind of the keys of the graph.

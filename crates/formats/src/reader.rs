@@ -95,6 +95,21 @@ impl<K: VertexKey> GraphReader<K> {
         GraphReader { parts, current: 0, batch_size, remainder: None, skipped }
     }
 
+    /// Returns true if the file says that its graph is undirected, although it has the edges from
+    /// both ends: a serialized graph may, before anything else of it is read. O(1).
+    ///
+    /// # Errors
+    /// The beginning of the file is wrong, or cannot be read.
+    pub fn is_undirected(&mut self) -> Result<bool, FormatError> {
+        match self.parts.get_mut(self.current) {
+            Some(Part::Serialized(reader)) => {
+                let is_undirected = reader.is_undirected();
+                is_undirected.map_err(|error| self.cause_of(error))
+            }
+            _ => Ok(false),
+        }
+    }
+
     /// Replaces the contents of `batch` with the next edges and vertices; false at the end.
     ///
     /// # Errors
@@ -126,9 +141,9 @@ impl<K: VertexKey> GraphReader<K> {
         Ok(!batch.is_empty())
     }
 
-    /// Replaces `pieces` with the next pieces of the file, as they were parsed at the same time: in
-    /// all as large as the chunks in progress, whatever the size of a batch, and without a copy.
-    /// Returns false at the end.
+    /// Replaces `pieces` with the next contents of the file as they were parsed at the same time, in
+    /// all as large as the chunks in progress, without a copy; or with one batch, if vertices may
+    /// stand among the edges. Returns false at the end.
     ///
     /// # Errors
     /// See [`read_batch`](Self::read_batch); `pieces` then has the contents before the error.
@@ -142,15 +157,21 @@ impl<K: VertexKey> GraphReader<K> {
             Some(Part::Text(reader)) => spare.for_each(|batch| reader.reuse(batch)),
             _ => drop(spare),
         }
-        let mut is_ready = true;
-        while self.current < self.parts.len() && (is_ready || pieces.is_empty()) {
-            if let Err(error) = self.read_piece(pool, pieces) {
+        let (mut batch, mut is_ready) = (Batch::new(), true);
+        while self.current < self.parts.len() && batch.len() < self.batch_size {
+            if !(is_ready || pieces.is_empty()) {
+                break;
+            }
+            if let Err(error) = self.read_piece(pool, pieces, &mut batch) {
                 self.current = self.parts.len();
                 self.remainder = None;
+                pieces.push(batch);
                 return Err(error);
             }
-            let part = self.parts.get(self.current);
-            is_ready = self.remainder.is_some() || part.is_some_and(Part::has_parsed);
+            is_ready = self.parts.get(self.current).is_some_and(Part::has_parsed) || !batch.is_empty();
+        }
+        if !batch.is_empty() {
+            pieces.push(batch);
         }
         Ok(!pieces.is_empty())
     }
@@ -188,24 +209,23 @@ impl<K: VertexKey> GraphReader<K> {
         Ok(())
     }
 
-    /// Appends the next piece, or a batch of a long line, unless it is empty; or goes to the next
-    /// file.
+    /// Appends the next piece to `pieces`, or to `batch` if vertices may stand among the edges; or
+    /// goes to the next file.
     fn read_piece(
         &mut self,
         pool: Option<&ThreadPool>,
         pieces: &mut Vec<Batch<K>>,
+        batch: &mut Batch<K>,
     ) -> Result<(), FormatError> {
-        let mut batch = Batch::new();
-        if self.remainder.is_some() {
-            self.read_more(pool, &mut batch)?;
-        } else if let Some(mut piece) = self.next_piece(pool)? {
-            std::mem::swap(&mut batch, &mut piece.batch);
-            let goes_on = piece.long_line.is_some() || piece.bad.is_some();
-            self.remainder = goes_on.then(|| Remainder::of(piece));
+        if self.remainder.is_some() || self.parts[self.current].mixes_vertices() {
+            return self.read_more(pool, batch);
         }
-        if !batch.is_empty() {
-            pieces.push(batch);
+        let Some(mut piece) = self.next_piece(pool)? else { return Ok(()) };
+        // The first piece of a file may tell that it is a matrix.
+        if !self.parts[self.current].mixes_vertices() && !piece.batch.is_empty() {
+            pieces.push(std::mem::take(&mut piece.batch));
         }
+        self.remainder = Some(Remainder::of(piece));
         Ok(())
     }
 
@@ -249,6 +269,14 @@ impl<K: VertexKey> Part<K> {
         match self {
             Part::Text(reader) => reader.source(),
             Part::Serialized(reader) => reader.source(),
+        }
+    }
+
+    /// Returns true if vertices may stand among the edges.
+    fn mixes_vertices(&self) -> bool {
+        match self {
+            Part::Text(reader) => reader.mixes_vertices(),
+            Part::Serialized(_) => false,
         }
     }
 

@@ -96,12 +96,7 @@ impl<K: VertexKey> SerializedReader<K> {
         let mut batch = Batch::new();
         let step = std::mem::replace(&mut self.step, Step::End);
         self.step = match step {
-            Step::Header => {
-                let header = self.header()?;
-                self.check_size(&header)?;
-                self.bytes.first_offset()?;
-                Step::Offsets(header, Vec::new())
-            }
+            Step::Header => self.begin()?,
             Step::Offsets(header, ends) => self.offsets(header, ends, &mut batch)?,
             Step::Neighbors(header, rows) => self.neighbors(header, rows, &mut batch)?,
             Step::Inverse(header) => {
@@ -112,6 +107,23 @@ impl<K: VertexKey> SerializedReader<K> {
             Step::End => return Ok(None),
         };
         Ok(Some(Piece { batch, ..Piece::new(self.bytes.offset) }))
+    }
+
+    /// Returns true if the file says that its graph is undirected, whose edges stand at both ends.
+    pub fn is_undirected(&mut self) -> Result<bool, FormatError> {
+        if let Step::Header = self.step {
+            self.step = Step::End;
+            self.step = self.begin()?;
+        }
+        Ok(matches!(&self.step, Step::Offsets(header, _) if !header.is_directed))
+    }
+
+    /// Reads what comes before the offsets of the rows.
+    fn begin(&mut self) -> Result<Step, FormatError> {
+        let header = self.header()?;
+        self.check_size(&header)?;
+        self.bytes.first_offset()?;
+        Ok(Step::Offsets(header, Vec::new()))
     }
 
     fn header(&mut self) -> Result<Header, FormatError> {

@@ -9,6 +9,9 @@ use clap::{ArgGroup, Args};
 use hedgerow::ErrorKind;
 use std::path::{Path, PathBuf};
 
+/// The size of a large file.
+const LARGE: u64 = 64 << 20;
+
 /// The location of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place<'a> {
@@ -92,6 +95,13 @@ impl GraphArgs {
             }
             _ => Ok(place),
         }
+    }
+
+    /// Returns true if the graph is a file of at least 64 MiB.
+    pub fn is_large_file(&self) -> bool {
+        let path = self.graph.as_ref().or(self.path.as_ref());
+        let metadata = path.and_then(|path| path.metadata().ok());
+        metadata.is_some_and(|file| file.is_file() && file.len() >= LARGE)
     }
 
     /// The state of a store to read, with these limits on memory.

@@ -140,8 +140,8 @@ fn load(
             let input = Input { graph: file, format: &graph.format };
             let means = Means { threads, console, interrupt };
             // Ids may be so sparse that a static graph would consist of gaps.
-            let is_dense = graph.format.keys() == KeysName::Dense;
-            let engine = graph.memory.engine.or(is_dense.then_some(EngineKind::Rapid));
+            let may_be_sparse = graph.format.keys() == KeysName::Dense && !graph.memory.asks_for_engine();
+            let engine = may_be_sparse.then_some(EngineKind::Rapid).or(graph.memory.engine);
             let memory = MemoryArgs { engine, ..graph.memory.clone() };
             let loaded = input.load(Weights::Ignored, topology, &memory, means)?;
             Ok((loaded, LabelId::DEFAULT))

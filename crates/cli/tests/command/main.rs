@@ -23,6 +23,7 @@ mod kernels;
 mod keys;
 mod labels;
 mod lint;
+mod loading;
 mod log;
 mod lsm;
 mod memory_limit;

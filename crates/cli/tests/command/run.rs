@@ -45,7 +45,7 @@ fn the_summary_of_bfs_has_the_facts() {
     );
     assert_eq!((&summary["reached"], &summary["levels"]), (&3.into(), &3.into()));
     assert_eq!((&summary["source"], &summary["source_chosen"]), (&10.into(), &false.into()));
-    assert_eq!((&summary["engine"], &summary["threads"]), (&"rapid".into(), &1.into()));
+    assert_eq!((&summary["engine"], &summary["threads"]), (&"csr".into(), &1.into()));
     assert_eq!(summary["skipped_lines"], 0);
     assert!(summary["load_seconds"].as_f64().unwrap() > 0.0);
     assert!(summary["kernel_seconds"].as_f64().unwrap() > 0.0);

@@ -12,7 +12,7 @@ fn results_are_equal_in_a_file_and_in_memory() {
     let in_memory = folder.json("run wcc --graph kron");
     let in_file = folder.json("run wcc --graph kron --scratch scratch");
     assert_eq!(in_file["components"], in_memory["components"]);
-    assert_eq!((&in_memory["engine"], &in_file["engine"]), (&"rapid".into(), &"tel".into()));
+    assert_eq!((&in_memory["engine"], &in_file["engine"]), (&"csr".into(), &"tel".into()));
     let imported = folder.json("import kron --store store --scratch scratch");
     assert_eq!(imported["engine"], "tel");
     let stored = folder.json("run wcc --store store --scratch scratch");

@@ -2,6 +2,7 @@
 
 mod error;
 mod numbering;
+mod serialized;
 
 pub use error::StaticGraphError;
 pub(crate) use numbering::{Ends, Numbering};

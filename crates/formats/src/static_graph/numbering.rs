@@ -23,6 +23,8 @@ pub type Ends = (VertexId, VertexId);
 /// Vertex ids by key, and keys by vertex id.
 #[derive(Debug)]
 pub enum Numbering {
+    /// The keys are the ids, and all below this one exist.
+    Ids(u32),
     Dense(Dense),
     Numbers(Numbers),
     Texts(Texts),
@@ -73,7 +75,7 @@ impl Numbering {
         match self {
             Numbering::Dense(dense) => number(batch, ends, |key| Ok(dense.add(*key)?)),
             Numbering::Numbers(numbers) => number(batch, ends, |key| Ok(numbers.id_of(*key)?)),
-            Numbering::Texts(_) => Ok(()),
+            Numbering::Ids(_) | Numbering::Texts(_) => Ok(()),
         }
     }
 
@@ -85,13 +87,16 @@ impl Numbering {
     ) -> Result<(), StaticGraphError> {
         match self {
             Numbering::Texts(texts) => number(batch, ends, |key| Ok(texts.id_of(key)?)),
-            Numbering::Dense(_) | Numbering::Numbers(_) => Ok(()),
+            Numbering::Ids(_) | Numbering::Dense(_) | Numbering::Numbers(_) => Ok(()),
         }
     }
 
     /// The id of a key that has one.
     pub fn find(&self, key: KeyRef<'_>) -> Option<VertexId> {
         match (self, key) {
+            (Numbering::Ids(bound), KeyRef::Number(number)) => {
+                VertexId::try_from(number).ok().filter(|id| id.get() < *bound)
+            }
             (Numbering::Dense(dense), KeyRef::Number(number)) => {
                 VertexId::try_from(number).ok().filter(|id| dense.contains(*id))
             }
@@ -104,7 +109,7 @@ impl Numbering {
     /// The key of an id that has one.
     pub fn key(&self, id: VertexId) -> Key {
         match self {
-            Numbering::Dense(_) => Key::Number(id.get().into()),
+            Numbering::Ids(_) | Numbering::Dense(_) => Key::Number(id.get().into()),
             Numbering::Numbers(numbers) => Key::Number(numbers.keys[id.index()]),
             Numbering::Texts(texts) => Key::Text(texts.get(id.get()).into()),
         }
@@ -113,6 +118,7 @@ impl Numbering {
     /// The number of keys.
     pub fn count(&self) -> u64 {
         match self {
+            Numbering::Ids(bound) => (*bound).into(),
             Numbering::Dense(dense) => dense.count,
             Numbering::Numbers(numbers) => numbers.keys.len() as u64,
             Numbering::Texts(texts) => texts.ends.len() as u64,
@@ -137,6 +143,7 @@ impl Numbering {
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         match self {
+            Numbering::Ids(_) => 0,
             Numbering::Dense(dense) => size_of_val(&*dense.bits),
             Numbering::Numbers(Numbers { keys, table, others }) => {
                 size_of_val(&**keys) + size_of_val(&**table) + others.allocation_size()

@@ -121,6 +121,11 @@ impl<K: VertexKey> TextReader<K> {
         Position { path: self.source().path(), line: self.lines, byte: self.bytes }
     }
 
+    /// Returns true if vertices may stand among the edges.
+    pub fn mixes_vertices(&self) -> bool {
+        matches!(self.rules.layout, Layout::Adjacency | Layout::Entries(_))
+    }
+
     /// Returns true if the next piece has been parsed with the last one.
     pub fn has_parsed(&self) -> bool {
         !self.parsed.is_empty()

@@ -12,7 +12,7 @@ use hedgerow_model::{Column, CommitTimestamp, Direction, Topology, VertexId};
 /// A part has 2^12 owners: its rows are placed in the cache, and an owner takes two bytes.
 const OWNER_BITS: u32 = 12;
 /// Parts whose rows are built at a time. Their entries are freed before the next are built.
-const PARTS_AT_A_TIME: usize = 16;
+const PARTS_AT_A_TIME: usize = 8;
 /// Fewer edges than this are not worth a chunk of their own.
 const EDGES_PER_CHUNK: usize = 1 << 16;
 
@@ -302,7 +302,7 @@ fn rows_of<W: Column>(
         let part = |part| (part, chunks.iter_mut().filter_map(Iterator::next).collect());
         let parts = (first..parts.min(first + PARTS_AT_A_TIME)).map(part).collect();
         let blocks = options.map_chunks(parts, |(part, pieces)| Ok(block(part, pieces, duplicates)))?;
-        blocks.iter().for_each(|block| rows.append(block));
+        blocks.into_iter().for_each(|block| rows.append(&block));
     }
     Ok(rows.up_to(vertex_bound))
 }

@@ -23,12 +23,14 @@ mod error;
 mod parallel;
 mod presence;
 mod rows;
+mod sorted;
 mod weighted;
 
 pub use build::CsrBuilder;
 pub use cursor::{CsrAdjacency, CsrCursor};
 pub use error::CsrError;
 pub use parallel::{has_parallel_edges, scan_each_edge};
+pub use sorted::SortedRows;
 pub use weighted::ParallelWeight;
 
 use crate::MemoryBudget;

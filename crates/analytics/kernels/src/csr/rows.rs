@@ -21,6 +21,11 @@ pub(super) struct RowBlock {
 }
 
 impl Rows {
+    /// The rows with these neighbors, ascending in each row.
+    pub(super) fn new(offsets: Vec<u64>, neighbors: Vec<VertexId>, values: ValueColumn) -> Self {
+        Rows { offsets, neighbors, values }
+    }
+
     /// No rows, with room for those of `vertex_bound` vertices with this many entries in all.
     pub(super) fn with_capacity(vertex_bound: u32, column: ColumnType, entries: usize) -> Self {
         let mut offsets = Vec::with_capacity(vertex_bound as usize + 1);
