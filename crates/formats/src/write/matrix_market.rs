@@ -4,6 +4,7 @@ use super::field::{is_whole, push_weight, unwritable};
 use super::{Direction, Numbered, Output, Rows};
 use crate::text::most_rows;
 use crate::{FormatError, VertexKey};
+use hedgerow_model::VertexId;
 use std::io::Write;
 
 /// Writes the adjacency matrix; returns the number of entries. The matrix of an undirected graph is
@@ -17,8 +18,8 @@ pub(super) fn write<K: VertexKey>(
 ) -> Result<u64, FormatError> {
     let direction = if undirected { Direction::Both } else { Direction::Out };
     let rows = Rows::new(graph.vertices(), graph.edges(), graph.weights()?, direction);
-    let is_listed = |row: u32, column: u32| !undirected || column <= row;
-    let listed = |(row, columns, _): (u32, &[u32], _)| {
+    let is_listed = |row: VertexId, column: VertexId| !undirected || column <= row;
+    let listed = |(row, columns, _): (VertexId, &[VertexId], _)| {
         columns.iter().filter(|column| is_listed(row, **column)).count() as u64
     };
     let entries: u64 = rows.iter().map(listed).sum();
@@ -41,9 +42,9 @@ pub(super) fn write<K: VertexKey>(
                 continue;
             }
             let buffer = output.buffer();
-            buffer.extend_from_slice(itoa::Buffer::new().format(u64::from(row) + 1).as_bytes());
+            buffer.extend_from_slice(itoa::Buffer::new().format(u64::from(row.get()) + 1).as_bytes());
             buffer.push(b' ');
-            buffer.extend_from_slice(itoa::Buffer::new().format(u64::from(*column) + 1).as_bytes());
+            buffer.extend_from_slice(itoa::Buffer::new().format(u64::from(column.get()) + 1).as_bytes());
             if let Some(weights) = rows.weights() {
                 buffer.push(b' ');
                 push_weight(weights[place], buffer);

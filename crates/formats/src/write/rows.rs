@@ -1,6 +1,13 @@
 //! The neighbors of every vertex, row by row.
 
+use crate::static_graph::Ends;
+use hedgerow_kernels::MemoryBudget;
+use hedgerow_kernels::csr::{BuildOptions, Csr, CsrBuilder};
+use hedgerow_model::{Column, Topology, VertexId, unit_slice};
 use std::ops::Range;
+
+/// Edges that are added to a graph at a time.
+const CHUNK: usize = 1 << 19;
 
 /// The direction of the edges in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,105 +18,62 @@ pub(crate) enum Direction {
 }
 
 /// The neighbors of every vertex, ascending, each once, with the weight that came last.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Rows {
-    ends: Vec<u64>,
-    neighbors: Vec<u32>,
-    /// Empty if edges have no weights.
-    weights: Vec<f64>,
+    graph: Csr,
+    has_weights: bool,
 }
 
 impl Rows {
     /// Sorts edges into rows. O(edges · log(largest degree) + vertices).
-    pub fn new(vertices: u32, edges: &[(u32, u32)], weights: Option<&[f64]>, direction: Direction) -> Self {
-        let mut next = vec![0u64; vertices as usize + 1];
-        for_each_arc(edges, direction, |_, vertex, _| next[vertex as usize + 1] += 1);
-        for vertex in 0..vertices as usize {
-            next[vertex + 1] += next[vertex];
-        }
-        let arcs = next[vertices as usize] as usize;
-        let mut rows = Rows {
-            ends: Vec::new(),
-            neighbors: vec![0; arcs],
-            weights: vec![0.0; if weights.is_some() { arcs } else { 0 }],
+    pub fn new(vertices: u32, edges: &[Ends], weights: Option<&[f64]>, direction: Direction) -> Self {
+        let graph = match weights {
+            None => build(vertices, edges, unit_slice(edges.len()), direction),
+            Some(weights) => build(vertices, edges, weights, direction),
         };
-        for_each_arc(edges, direction, |index, vertex, neighbor| {
-            let place = &mut next[vertex as usize];
-            rows.neighbors[*place as usize] = neighbor;
-            if let Some(weights) = weights {
-                rows.weights[*place as usize] = weights[index];
-            }
-            *place += 1;
-        });
-        next.pop();
-        rows.ends = next; // every place is now the end of its row
-        rows.sort();
-        rows
-    }
-
-    /// Sorts every row and keeps the last of equal neighbors.
-    fn sort(&mut self) {
-        let mut row: Vec<(u32, f64)> = Vec::new();
-        let (mut start, mut kept) = (0, 0);
-        for vertex in 0..self.ends.len() {
-            let end = self.ends[vertex] as usize;
-            let weight = |place: usize| self.weights.get(place).copied().unwrap_or(0.0);
-            row.clear();
-            row.extend((start..end).map(|place| (self.neighbors[place], weight(place))));
-            start = end;
-            row.sort_by_key(|(neighbor, _)| *neighbor);
-            for (index, (neighbor, weight)) in row.iter().enumerate() {
-                if row.get(index + 1).is_some_and(|(next, _)| next == neighbor) {
-                    continue;
-                }
-                self.neighbors[kept] = *neighbor;
-                if let Some(place) = self.weights.get_mut(kept) {
-                    *place = *weight;
-                }
-                kept += 1;
-            }
-            self.ends[vertex] = kept as u64;
-        }
-        self.neighbors.truncate(kept);
-        self.weights.truncate(kept);
+        Rows { graph, has_weights: weights.is_some() }
     }
 
     /// The end of every row among all neighbors.
     pub fn ends(&self) -> &[u64] {
-        &self.ends
+        &self.graph.offsets()[1..]
     }
 
     /// All neighbors, row by row.
-    pub fn neighbors(&self) -> &[u32] {
-        &self.neighbors
+    pub fn neighbors(&self) -> &[VertexId] {
+        self.graph.neighbors()
     }
 
     /// The weight of every neighbor, if edges have weights.
     pub fn weights(&self) -> Option<&[f64]> {
-        (!self.weights.is_empty()).then_some(&self.weights)
+        self.has_weights.then(|| self.graph.values())
     }
 
     /// Iterates over rows: the vertex, its neighbors, and their range among all neighbors.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &[u32], Range<usize>)> {
-        let mut start = 0;
-        (0..).zip(&self.ends).map(move |(vertex, end)| {
-            let places = start..*end as usize;
-            start = places.end;
-            (vertex, &self.neighbors[places.clone()], places)
-        })
+    pub fn iter(&self) -> impl Iterator<Item = (VertexId, &[VertexId], Range<usize>)> {
+        let rows = self.graph.offsets().windows(2).map(|ends| ends[0] as usize..ends[1] as usize);
+        let row = |(vertex, places): (u32, Range<usize>)| {
+            (VertexId::new(vertex), &self.neighbors()[places.clone()], places)
+        };
+        (0..).zip(rows).map(row)
     }
 }
 
-/// Visits the index of every edge with a vertex and its neighbor; in both directions if requested.
-fn for_each_arc(edges: &[(u32, u32)], direction: Direction, mut visit: impl FnMut(usize, u32, u32)) {
-    for (index, (source, destination)) in edges.iter().enumerate() {
-        if direction != Direction::In {
-            visit(index, *source, *destination);
-        }
-        if direction == Direction::In || (direction == Direction::Both && source != destination) {
-            visit(index, *destination, *source);
+fn build<W: Column>(vertices: u32, edges: &[Ends], weights: &[W], direction: Direction) -> Csr {
+    let is_undirected = direction == Direction::Both;
+    let mut builder = CsrBuilder::new(if is_undirected { Topology::Undirected } else { Topology::Directed });
+    for (edges, weights) in edges.chunks(CHUNK).zip(weights.chunks(CHUNK)) {
+        if direction == Direction::In {
+            let turned: Vec<Ends> =
+                edges.iter().map(|(source, destination)| (*destination, *source)).collect();
+            builder.add(&turned, weights);
+        } else {
+            builder.add(edges, weights);
         }
     }
+    let options = BuildOptions { memory: MemoryBudget::bytes(u64::MAX), ..BuildOptions::default() };
+    let built = builder.finish(vertices, vertices.into(), options);
+    built.expect("a build without a limit and without a way to cancel it does not fail")
 }
 
 #[cfg(test)]
@@ -119,12 +83,14 @@ mod tests {
     #[test]
     fn rows_are_sorted_and_the_last_weight_of_an_edge_counts() {
         let edges = [(2, 0), (0, 2), (0, 1), (1, 1), (0, 2)];
+        let edges = edges.map(|(source, destination)| (VertexId::new(source), VertexId::new(destination)));
         let weights = [1.0, 2.0, 3.0, 4.0, 5.0];
         let rows = |direction| {
             let rows = Rows::new(4, &edges, Some(&weights), direction);
             let weights = rows.weights().unwrap();
-            let row = |(_, neighbors, places): (u32, &[u32], Range<usize>)| {
-                neighbors.iter().copied().zip(weights[places].iter().copied()).collect::<Vec<_>>()
+            let row = |(_, neighbors, places): (VertexId, &[VertexId], Range<usize>)| {
+                let neighbors = neighbors.iter().map(|neighbor| neighbor.get());
+                neighbors.zip(weights[places].iter().copied()).collect::<Vec<_>>()
             };
             rows.iter().map(row).collect::<Vec<_>>()
         };

@@ -36,7 +36,7 @@ fn write_rows(rows: &Rows, output: &mut Output) -> Result<(), FormatError> {
         output.written()?;
     }
     for (place, neighbor) in rows.neighbors().iter().enumerate() {
-        output.buffer().extend_from_slice(&neighbor.to_le_bytes());
+        output.buffer().extend_from_slice(&neighbor.get().to_le_bytes());
         if let Some(weights) = rows.weights() {
             output.buffer().extend_from_slice(&(weights[place] as i32).to_le_bytes());
         }

@@ -3,6 +3,7 @@
 use super::field::{check_first, push_key, push_weight};
 use super::{Direction, Numbered, Output, Rows, VertexListWriter};
 use crate::{FormatError, VertexKey};
+use hedgerow_model::VertexId;
 
 /// Writes a line for every vertex with its neighbors, split into several where it would exceed
 /// `longest` bytes; returns the number of neighbors.
@@ -49,7 +50,7 @@ pub(super) fn write_pair<K: VertexKey>(
     vertices: &mut VertexListWriter,
     edges: &mut Output,
 ) -> Result<u64, FormatError> {
-    for vertex in 0..graph.vertices() {
+    for vertex in (0..graph.vertices()).map(VertexId::new) {
         vertices.write(graph.key(vertex).as_key())?;
     }
     let direction = if undirected { Direction::Both } else { Direction::Out };

@@ -1,7 +1,10 @@
 //! A graph held in memory until it can be written as a whole.
 
 use super::field::{check_weight, unwritable, unwritable_without};
+use crate::static_graph::Ends;
 use crate::{Edge, FormatError, Remedy, VertexKey};
+use foldhash::fast::FixedState;
+use hedgerow_model::VertexId;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
@@ -16,10 +19,10 @@ pub(super) struct Whole<K> {
     first: Option<u64>,
     /// Keys in order of arrival, unless keys are vertex numbers.
     keys: Vec<K>,
-    ids: HashMap<K, u32>,
+    ids: HashMap<K, u32, FixedState>,
     /// The number of vertices, if keys are vertex numbers.
     bound: u32,
-    edges: Vec<(u32, u32)>,
+    edges: Vec<Ends>,
     /// Empty while no edge has a weight.
     weights: Vec<f64>,
 }
@@ -28,7 +31,7 @@ pub(super) struct Whole<K> {
 pub(crate) struct Numbered<K> {
     path: PathBuf,
     keys: Keys<K>,
-    edges: Vec<(u32, u32)>,
+    edges: Vec<Ends>,
     weights: Vec<f64>,
 }
 
@@ -42,7 +45,7 @@ enum Keys<K> {
 impl<K: VertexKey> Whole<K> {
     /// Accepts any keys, or vertex numbers from `first` on.
     pub fn new(path: &Path, first: Option<u64>) -> Self {
-        let (keys, ids, edges, weights) = (Vec::new(), HashMap::new(), Vec::new(), Vec::new());
+        let (keys, ids, edges, weights) = (Vec::new(), HashMap::default(), Vec::new(), Vec::new());
         Whole { path: path.into(), first, keys, ids, bound: 0, edges, weights }
     }
 
@@ -51,7 +54,7 @@ impl<K: VertexKey> Whole<K> {
     }
 
     pub fn add_edge(&mut self, edge: &Edge<K>) -> Result<(), FormatError> {
-        let ends = (self.id(&edge.source)?, self.id(&edge.destination)?);
+        let ends = (VertexId::new(self.id(&edge.source)?), VertexId::new(self.id(&edge.destination)?));
         if let Some(weight) = edge.weight {
             check_weight(weight, &self.path)?;
             self.weights.resize(self.edges.len(), NO_WEIGHT);
@@ -105,10 +108,10 @@ impl<K: VertexKey> Whole<K> {
             None => {
                 let mut order: Vec<u32> = (0..keys.len() as u32).collect();
                 order.sort_unstable_by(|one, other| keys[*one as usize].cmp(&keys[*other as usize]));
-                let mut rank = vec![0; keys.len()];
-                (0..).zip(&order).for_each(|(new, old)| rank[*old as usize] = new);
+                let mut rank = vec![VertexId::default(); keys.len()];
+                (0..).zip(&order).for_each(|(new, old)| rank[*old as usize] = VertexId::new(new));
                 for (source, destination) in &mut edges {
-                    (*source, *destination) = (rank[*source as usize], rank[*destination as usize]);
+                    (*source, *destination) = (rank[source.index()], rank[destination.index()]);
                 }
                 let mut keys = keys;
                 keys.sort_unstable();
@@ -132,7 +135,7 @@ impl<K: VertexKey> Numbered<K> {
     }
 
     /// Edges in the order in which they came.
-    pub fn edges(&self) -> &[(u32, u32)] {
+    pub fn edges(&self) -> &[Ends] {
         &self.edges
     }
 
@@ -146,10 +149,10 @@ impl<K: VertexKey> Numbered<K> {
     }
 
     /// The key of a vertex.
-    pub fn key(&self, vertex: u32) -> K {
+    pub fn key(&self, vertex: VertexId) -> K {
         match &self.keys {
-            Keys::Numbers { first, .. } => K::of_number(first + u64::from(vertex)),
-            Keys::Sorted(keys) => keys[vertex as usize].clone(),
+            Keys::Numbers { first, .. } => K::of_number(first + u64::from(vertex.get())),
+            Keys::Sorted(keys) => keys[vertex.index()].clone(),
         }
     }
 

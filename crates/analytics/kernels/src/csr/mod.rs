@@ -111,6 +111,15 @@ impl Csr {
         self.out.neighbors()
     }
 
+    /// The values of the out-neighbors.
+    ///
+    /// # Panics
+    /// The values have another type.
+    #[must_use]
+    pub fn values<W: Column>(&self) -> &[W] {
+        W::slice(self.out.values(), 0..self.out.neighbors().len())
+    }
+
     /// Bytes on the heap.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
