@@ -259,9 +259,9 @@ impl Input<'_> {
         }
     }
 
-    /// Reads the vertex file, if there is one, then the graph file, and passes the contents on while
-    /// more is read. Then prints notes on suspicious lines, on weights only if they come from the
-    /// file.
+    /// Reads the vertex file, if there is one, then the graph file, and passes the contents on
+    /// while more is read. Then prints notes on suspicious lines, on weights only if they come from
+    /// the file.
     pub fn for_each_batch<K: VertexKey>(
         &self,
         weights: Weights,

@@ -141,9 +141,9 @@ impl<K: VertexKey> GraphReader<K> {
         Ok(!batch.is_empty())
     }
 
-    /// Replaces `pieces` with the next contents of the file as they were parsed at the same time, in
-    /// all as large as the chunks in progress, without a copy; or with one batch, if vertices may
-    /// stand among the edges. Returns false at the end.
+    /// Replaces `pieces` with the next contents of the file as they were parsed at the same time,
+    /// in all as large as the chunks in progress, without a copy; or with one batch, if vertices
+    /// may stand among the edges. Returns false at the end.
     ///
     /// # Errors
     /// See [`read_batch`](Self::read_batch); `pieces` then has the contents before the error.

@@ -278,8 +278,8 @@ pub struct RunPlace {
 /// Options for running a kernel.
 #[derive(Debug, Args)]
 pub struct RunnerArgs {
-    /// The engine that the kernel runs on; by default rapid, or tel with --scratch, or lsm for a
-    /// store of that engine
+    /// The engine that the kernel runs on; by default that of the store, and csr for a file, or tel
+    /// with --scratch
     #[arg(long, value_enum)]
     pub engine: Option<EngineName>,
     /// Threads for loading and for the kernel; by default one per core
@@ -357,7 +357,7 @@ pub enum EngineName {
     Lsm,
     /// A snapshot in the engine hybrid, which keeps recent edges in a log before chained blocks
     Hybrid,
-    /// A static copy of a snapshot in compressed sparse rows
+    /// A static graph in compressed sparse rows: of a file, or a copy of a snapshot of a store
     Csr,
 }
 

@@ -107,8 +107,8 @@ impl<K: VertexKey> StaticGraphBuilder<K> {
         self.graph.hand_over_many()
     }
 
-    /// Like [`add`](Self::add), with a weight for each edge. Of several weights of one edge the last
-    /// one counts.
+    /// Like [`add`](Self::add), with a weight for each edge. Of several weights of one edge the
+    /// last one counts.
     ///
     /// # Errors
     /// See [`add`](Self::add).
@@ -184,7 +184,8 @@ impl UnfinishedGraph {
 }
 
 impl StaticGraph {
-    /// The graph by vertex ids. Its label is [`LabelId::DEFAULT`](hedgerow_model::LabelId::DEFAULT).
+    /// The graph by vertex ids, with the label
+    /// [`LabelId::DEFAULT`](hedgerow_model::LabelId::DEFAULT).
     #[must_use]
     pub fn csr(&self) -> &Arc<Csr> {
         &self.csr

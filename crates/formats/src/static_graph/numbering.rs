@@ -277,7 +277,7 @@ fn hash_of(key: impl Hash) -> u64 {
     FixedState::default().hash_one(key)
 }
 
-/// The id after so many others.
+/// The id after the first `count`.
 fn next_id(count: usize) -> Result<VertexId, CapacityError> {
     VertexId::try_from(count as u64).map_err(|_| CapacityError::VertexIds)
 }

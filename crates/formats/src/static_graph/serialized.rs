@@ -18,9 +18,9 @@ const CHUNK: usize = 4 << 20;
 const HEADER: usize = 17;
 
 impl StaticGraph {
-    /// Reads a plain file in the format `.sg`, or `.wsg` if it `has_weights`, which the graph has if
-    /// it `takes_weights`; the rows are checked, and used as they are. The graph is undirected if
-    /// the file says so, else it has the in-neighbors of the file if it `takes_reverse`.
+    /// Reads a plain file in the format `.sg`, or `.wsg` if it `has_weights`, which the graph has
+    /// if it `takes_weights`; the rows are checked, and used as they are. The graph is undirected
+    /// if the file says so, else it has the in-neighbors of the file if it `takes_reverse`.
     ///
     /// `None` if the rows cannot be used, for any reason: a [`GraphReader`](crate::GraphReader)
     /// reads the file, or tells what is wrong with it. O(size of the file), on the threads of the

@@ -45,8 +45,8 @@ struct Neighbors<K> {
 }
 
 impl<K: VertexKey> Parsed<K> {
-    /// Parses all lines, or up to the first bad line unless bad lines are skipped, into the memory of
-    /// `batch`, which is empty.
+    /// Parses all lines, or up to the first bad line unless bad lines are skipped, into the memory
+    /// of `batch`, which is empty.
     pub fn new(chunk: Chunk, batch: Batch<K>, rules: &Rules, limit: usize, path: &Path) -> Self {
         let Chunk { bytes, mark, start, lines_passed, end_in_text, is_too_long } = chunk;
         let mut piece = Piece { batch, line: lines_passed, ..Piece::new(end_in_text) };

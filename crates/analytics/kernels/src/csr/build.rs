@@ -329,8 +329,8 @@ fn block<W: Column>(part: usize, pieces: Vec<Piece<W>>, duplicates: Duplicates) 
     block
 }
 
-/// The end of the row of each owner up to the last that has neighbors, and the rows, in the order of
-/// the input.
+/// The end of the row of each owner up to the last that has neighbors, and the rows, in the order
+/// of the input.
 fn place<W: Column>(pieces: &[Piece<W>]) -> (Vec<usize>, Vec<(VertexId, W)>) {
     let mut next = vec![0; 1 << OWNER_BITS];
     let owners = pieces.iter().flat_map(|piece| &piece.owners);

@@ -41,9 +41,9 @@ impl Csr {
     /// in-neighbors, which are checked, and kept if the topology stores them. All ids below the
     /// number of rows are vertices.
     ///
-    /// `None` if a row is not strictly ascending or has a neighbor without a row, if offsets are not
-    /// those of the neighbors, if an undirected edge lacks its other end, or if the in-neighbors are
-    /// not those of the same edges. O(vertices + edges), in one pass.
+    /// `None` if a row is not strictly ascending or has a neighbor without a row, if offsets are
+    /// not those of the neighbors, if an undirected edge lacks its other end, or if the
+    /// in-neighbors are not those of the same edges. O(vertices + edges), in one pass.
     ///
     /// # Errors
     /// [`CsrError::Cancelled`].
