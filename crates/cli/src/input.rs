@@ -10,7 +10,7 @@ use crate::progress;
 use crate::state::GraphState;
 use crate::text;
 use crate::threads::Threads;
-use hedgerow::kernels::{BuildOptions, GraphView};
+use hedgerow::kernels::BuildOptions;
 use hedgerow::{
     AsKey, ColumnType, EdgeSchema, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, Topology, WriteGraph,
 };
@@ -65,6 +65,8 @@ pub struct Input<'a> {
 /// A loaded graph.
 #[derive(Debug)]
 pub struct Loaded {
+    /// The graph, if it is writable.
+    pub graph: Option<Graph>,
     pub state: GraphState,
     /// Edges in the file, repeated ones counted.
     pub rows: u64,
@@ -138,7 +140,7 @@ impl Input<'_> {
         weights: Weights,
         topology: Topology,
         memory: &MemoryArgs,
-        Means { threads, interrupt, .. }: Means<'_>,
+        Means { threads, console, interrupt }: Means<'_>,
     ) -> Result<Option<Loaded>, CliError> {
         let started = Instant::now();
         let has_weights = match self.format_of_graph() {
@@ -146,25 +148,22 @@ impl Input<'_> {
             Some(GraphFormat::WeightedSerialized) if weights != Weights::Unit => true,
             _ => return Ok(None),
         };
-        let is_small = || {
-            let size = self.graph.metadata().map_or(u64::MAX, |file| file.len());
-            memory.limit_bytes().is_none_or(|limit| size <= limit as u64)
-        };
-        if K::KIND != KeyKind::Number || self.format.vertices.is_some() || !is_small() {
+        let has_ids = K::KIND == KeyKind::Number && self.format.vertices.is_none();
+        if !has_ids || memory.limit_bytes().is_some() || self.graph == Path::new(STANDARD_INPUT) {
             return Ok(None);
         }
+        let bar = progress::spinner(console, "reading");
         let weights = (has_weights, weights == Weights::FromFile);
-        let takes_reverse = topology == Topology::DirectedWithReverse;
         let (pool, cancel) = (threads.pool(), Some(interrupt.token()));
         let build = BuildOptions { pool, cancel, ..BuildOptions::default() };
-        let graph = StaticGraph::of_serialized(self.graph, weights, takes_reverse, build);
+        let graph = StaticGraph::of_serialized(self.graph, weights, topology, build);
         interrupt.check()?;
-        // A directed file may be wanted as an undirected graph.
-        let graph = graph?.filter(|graph| graph.csr().topology() == topology);
-        Ok(graph.map(|graph| {
-            let rows = graph.csr().neighbors().len() as u64;
+        bar.finish_and_clear();
+        Ok(graph?.map(|graph| {
+            let (rows, elapsed) = (graph.csr().neighbors().len() as u64, started.elapsed());
+            tell_read(console, &self.graph.display().to_string(), rows, elapsed);
             let state = GraphState::Static(Arc::new(graph));
-            Loaded { state, rows, skipped: SkippedLines::default(), elapsed: started.elapsed() }
+            Loaded { graph: None, state, rows, skipped: SkippedLines::default(), elapsed }
         }))
     }
 
@@ -193,7 +192,7 @@ impl Input<'_> {
         interrupt.check()?;
         bar.finish_and_clear();
         let state = GraphState::Static(Arc::new(graph?));
-        Ok(Loaded { state, rows, skipped, elapsed: started.elapsed() })
+        Ok(Loaded { graph: None, state, rows, skipped, elapsed: started.elapsed() })
     }
 
     fn load_into_engine<K: VertexKey + AsKey>(
@@ -236,7 +235,8 @@ impl Input<'_> {
             }
             Ok::<_, CliError>(())
         })?;
-        Ok(Loaded { state: graph.snapshot()?.into(), rows, skipped, elapsed: started.elapsed() })
+        let state = graph.snapshot()?.into();
+        Ok(Loaded { graph: Some(graph), state, rows, skipped, elapsed: started.elapsed() })
     }
 
     /// The weight of an edge, if a shortest path can use it.
@@ -332,7 +332,8 @@ pub fn add_skipped(skipped: &mut SkippedLines, more: &SkippedLines) {
     skipped.examples.extend(more.examples.iter().cloned());
 }
 
-/// Reads one file, with a progress bar. While some contents are visited, the next are read.
+/// Reads one file, with a progress bar. While some contents are visited, the next are read. An error
+/// comes after the contents before it, whose error precedes it unless the file is damaged.
 fn read<K: VertexKey>(
     mut reader: GraphReader<K>,
     portions: Portions,
@@ -343,35 +344,44 @@ fn read<K: VertexKey>(
     let bar = progress::of_bytes(console, "reading", reader.progress().total);
     let (mut batches, mut next) = (Vec::new(), Vec::new());
     let (started, mut edges) = (Instant::now(), 0);
-    let mut has_more = portions.read(&mut reader, threads, &mut batches)?;
-    while has_more {
+    let mut read = portions.read(&mut reader, threads, &mut batches);
+    while !matches!(read, Ok(false)) {
         interrupt.check()?;
         bar.set_position(reader.progress().done);
-        let visit_all = || {
+        let mut visit_all = || {
             batches.iter_mut().try_for_each(|batch| {
                 edges += batch.edges.len() as u64;
                 lint.see(batch);
                 visit(batch)
             })
         };
-        let (visited, read) = threads.both(visit_all, || portions.read(&mut reader, threads, &mut next));
+        let (visited, read_next) = match &read {
+            Ok(_) => threads.both(visit_all, || portions.read(&mut reader, threads, &mut next)),
+            Err(_) => (visit_all(), Ok(false)),
+        };
         if let Err(error) = visited {
-            return Err(match read {
-                Err(damage) if error.is_about_input() && damage.kind() == ErrorKind::Corrupt => damage.into(),
+            let is_damage = |found: &FormatError| found.kind() == ErrorKind::Corrupt;
+            return Err(match read.err().or(read_next.err()).filter(is_damage) {
+                Some(damage) if error.is_about_input() => damage.into(),
                 _ => cause_of(error, &mut reader),
             });
         }
-        has_more = read?;
+        read?;
+        read = read_next;
         mem::swap(&mut batches, &mut next);
     }
     bar.finish_and_clear();
     interrupt.check()?;
-    console.detail(|| {
-        let (edges, elapsed) = (text::counted(edges, "edge", "edges"), text::duration(started.elapsed()));
-        format!("read {} in {elapsed}: {edges}", lint.name())
-    });
+    tell_read(console, lint.name(), edges, started.elapsed());
     lint.tell(console);
     Ok(reader.skipped().clone())
+}
+
+fn tell_read(console: &Console, name: &str, edges: u64, elapsed: Duration) {
+    console.detail(|| {
+        let (edges, elapsed) = (text::counted(edges, "edge", "edges"), text::duration(elapsed));
+        format!("read {name} in {elapsed}: {edges}")
+    });
 }
 
 /// The cause of an error about the content of a file: damage of its compressed data, or the error

@@ -1,8 +1,9 @@
 //! The graph that a command computes on.
 
 use hedgerow::kernels::GraphView;
-use hedgerow::{AsKey, CommitTimestamp};
-use hedgerow::{Count, EngineKind, Error, Key, LabelId, Snapshot, Topology, VertexId};
+use hedgerow::{
+    AsKey, CommitTimestamp, Count, EngineKind, Error, Key, LabelId, Snapshot, Topology, VertexId,
+};
 use hedgerow_compiled_kernels::Target;
 use hedgerow_formats::StaticGraph;
 use std::sync::Arc;

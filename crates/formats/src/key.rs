@@ -9,7 +9,7 @@ use std::hash::Hash;
 pub(crate) mod scan {
     use crate::Batch;
     use crate::characters::is_separator;
-    use crate::static_graph::{Ends, Numbering, StaticGraphError};
+    use crate::static_graph::{IdPair, Numbering, StaticGraphError};
 
     /// A shortcut internal to this crate, which also seals the trait.
     pub trait Scan: Sized {
@@ -26,11 +26,11 @@ pub(crate) mod scan {
         /// The key, if it is a number.
         fn as_number(&self) -> Option<u64>;
 
-        /// Numbers the vertices of a batch, and the ends of its edges.
-        fn number(
+        /// Assigns ids to the vertices of a batch, and to the ends of its edges.
+        fn assign_ids(
             batch: &Batch<Self>,
             numbering: &mut Numbering,
-            ends: &mut Vec<Ends>,
+            ends: &mut Vec<IdPair>,
         ) -> Result<(), StaticGraphError>;
     }
 
@@ -62,12 +62,12 @@ pub(crate) mod scan {
             Some(*self)
         }
 
-        fn number(
+        fn assign_ids(
             batch: &Batch<Self>,
             numbering: &mut Numbering,
-            ends: &mut Vec<Ends>,
+            ends: &mut Vec<IdPair>,
         ) -> Result<(), StaticGraphError> {
-            numbering.number_numbers(batch, ends)
+            numbering.assign_to_numbers(batch, ends)
         }
     }
 
@@ -89,12 +89,12 @@ pub(crate) mod scan {
             None
         }
 
-        fn number(
+        fn assign_ids(
             batch: &Batch<Self>,
             numbering: &mut Numbering,
-            ends: &mut Vec<Ends>,
+            ends: &mut Vec<IdPair>,
         ) -> Result<(), StaticGraphError> {
-            numbering.number_texts(batch, ends)
+            numbering.assign_to_texts(batch, ends)
         }
     }
 }

@@ -96,7 +96,7 @@ impl<K: VertexKey> GraphReader<K> {
     }
 
     /// Returns true if the file says that its graph is undirected, although it has the edges from
-    /// both ends: a serialized graph may, before anything else of it is read. O(1).
+    /// both ends: a serialized graph may. To be called before anything is read. O(1).
     ///
     /// # Errors
     /// The beginning of the file is wrong, or cannot be read.
@@ -141,9 +141,9 @@ impl<K: VertexKey> GraphReader<K> {
         Ok(!batch.is_empty())
     }
 
-    /// Replaces `pieces` with the next contents of the file as they were parsed at the same time,
-    /// in all as large as the chunks in progress, without a copy; or with one batch, if vertices
-    /// may stand among the edges. Returns false at the end.
+    /// Replaces `pieces` with the next pieces of the file, which were parsed together on the
+    /// threads of the pool and are not copied; or with one batch, if vertices may stand among the
+    /// edges. Returns false at the end.
     ///
     /// # Errors
     /// See [`read_batch`](Self::read_batch); `pieces` then has the contents before the error.

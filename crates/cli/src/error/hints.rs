@@ -9,7 +9,6 @@ use hedgerow_driver::BenchError;
 use hedgerow_formats::{
     BadProperty, ChangeStreamError, FormatError, GraphFormat, Problem, Remedy, StaticGraphError,
 };
-use hedgerow_model::CapacityError;
 use std::io;
 use std::path::Path;
 
@@ -123,9 +122,11 @@ fn of_graph(error: &hedgerow::Error) -> Option<&'static str> {
 
 fn of_static(error: &StaticGraphError) -> Option<&'static str> {
     match error {
-        StaticGraphError::Csr(CsrError::Memory(MemoryError::SparseIds { .. })) => Some(SPARSE_IDS),
+        StaticGraphError::Csr(CsrError::Memory(MemoryError::SparseIds { .. })) => {
+            Some("that is --keys number; --engine rapid takes less memory for them")
+        }
         StaticGraphError::VertexId(_) => Some(DENSE_KEYS),
-        StaticGraphError::Capacity(CapacityError::Memory { .. }) => Some(MEMORY_LIMIT),
+        StaticGraphError::MemoryLimit { .. } => Some(MEMORY_LIMIT),
         StaticGraphError::Csr(_) | StaticGraphError::Capacity(_) => None,
     }
 }

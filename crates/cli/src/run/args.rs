@@ -278,8 +278,8 @@ pub struct RunPlace {
 /// Options for running a kernel.
 #[derive(Debug, Args)]
 pub struct RunnerArgs {
-    /// The engine that the kernel runs on; by default that of the store, and csr for a file, or tel
-    /// with --scratch
+    /// The engine that the kernel runs on; by default csr for a file; for a store rapid, or lsm if
+    /// it is of that engine; for both tel with --scratch
     #[arg(long, value_enum)]
     pub engine: Option<EngineName>,
     /// Threads for loading and for the kernel; by default one per core
@@ -337,10 +337,9 @@ impl RunPlace {
         self.runner.engine.unwrap_or(of_graph)
     }
 
-    /// The memory limits of the graph, and its engine; only engines have several views.
+    /// The memory limits of the graph, and its engine.
     pub fn memory(&self) -> MemoryArgs {
-        let of_view = (self.runner.view != ViewName::Fresh).then_some(EngineKind::Rapid);
-        let engine = self.runner.engine.and_then(EngineName::of_graph).or(of_view);
+        let engine = self.runner.engine.and_then(EngineName::of_graph);
         MemoryArgs { engine, ..self.graph.memory.clone() }
     }
 }
@@ -373,7 +372,7 @@ impl EngineName {
         }
     }
 
-    /// The engine of a writable graph; `None` for a static copy, of a graph in any engine.
+    /// The engine of a writable graph; `None` for a static graph.
     pub fn of_graph(self) -> Option<EngineKind> {
         match self {
             EngineName::Rapid => Some(EngineKind::Rapid),

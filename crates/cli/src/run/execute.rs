@@ -1,6 +1,6 @@
 //! The steps common to all kernels: loading, running, writing, summarizing.
 
-use super::args::{EngineName, KernelCommand, RunPlace};
+use super::args::{EngineName, KernelCommand, RunPlace, ViewName};
 use super::facts::Facts;
 use super::results::Results;
 use super::session::{OpenGraph, Session, name_edge};
@@ -11,12 +11,12 @@ use crate::input::{Input, Loaded, Means, Weights};
 use crate::interrupt::Interrupt;
 use crate::keys;
 use crate::objects::path::VALUE;
-use crate::options::Place;
+use crate::options::{MemoryArgs, Place};
 use crate::stored::{self, StoredState, number};
 use crate::threads::Threads;
 use crate::{progress, text};
 use hedgerow::kernels::{BuildOptions, EdgeWeight};
-use hedgerow::{Catalog, Column, ColumnType, EdgeSchema, Key, KeyKind, LabelId, Topology};
+use hedgerow::{Catalog, Column, ColumnType, EdgeSchema, EngineKind, Key, KeyKind, LabelId, Topology};
 use hedgerow_compiled_kernels::Target;
 use hedgerow_formats::{STANDARD_OUTPUT, SkippedLines};
 use serde::Serialize;
@@ -58,24 +58,28 @@ pub fn execute(
         graph.in_use(place).check_output("--output", path)?;
     }
     let threads = Threads::new(run.runner.threads)?;
-    let loaded = match place {
+    let mut loaded = match place {
         Place::File(file) => load(file, run, &options, &threads, console, interrupt)?,
         Place::Store(store) => {
             let args = graph.read(run.memory());
             let state = stored::read(store, &args, Some(threads.count()), console)?;
             let StoredState { graph, snapshot, elapsed, .. } = state;
-            let state = run.runner.view.open(&graph, snapshot)?.into();
-            Loaded { state, rows: 0, skipped: SkippedLines::default(), elapsed }
+            let (graph, state) = (Some(graph), snapshot.into());
+            Loaded { graph, state, rows: 0, skipped: SkippedLines::default(), elapsed }
         }
     };
     interrupt.check()?;
+    let view = run.runner.view;
+    if let (Some(graph), Some(newest)) = (&loaded.graph, loaded.state.snapshot()) {
+        loaded.state = view.open(graph, newest.clone())?.into();
+    }
     let graph = OpenGraph {
         place,
         from_checkpoint: graph.from_checkpoint,
         loaded: &loaded,
         label,
         engine: run.engine(loaded.state.engine()),
-        view: run.runner.view,
+        view,
         threads: &threads,
     };
     compute(command, &graph, sources, output, console, interrupt)
@@ -169,7 +173,11 @@ fn load(
         (false, false) => Topology::Directed,
     };
     let input = Input { graph: file, format: &run.graph.format };
-    input.load(options.weights, topology, &run.memory(), Means { threads, console, interrupt })
+    // Only engines have several views.
+    let of_view = (run.runner.view != ViewName::Fresh).then_some(EngineKind::Rapid);
+    let memory = run.memory();
+    let memory = MemoryArgs { engine: memory.engine.or(of_view), ..memory };
+    input.load(options.weights, topology, &memory, Means { threads, console, interrupt })
 }
 
 /// The weight of edges by a property with this name, or by their values, which are all that files

@@ -253,7 +253,7 @@ impl Session {
         let threads = Threads::new(here.runner.threads)?;
         let skipped = SkippedLines::default();
         let state = view.open(&graph, snapshot)?.into();
-        let loaded = Loaded { state, rows: 0, skipped, elapsed: Duration::ZERO };
+        let loaded = Loaded { graph: Some(graph), state, rows: 0, skipped, elapsed: Duration::ZERO };
         let graph = OpenGraph {
             place: Place::Store(&self.store),
             from_checkpoint: false,

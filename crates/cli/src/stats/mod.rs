@@ -150,9 +150,9 @@ fn load(
             let read = graph.read(graph.memory.clone());
             let state = stored::read(store, &read, Some(threads.count()), console)?;
             let (label, _) = stored::label(&state.snapshot.catalog(), graph.label.as_deref(), store)?;
-            let StoredState { snapshot, elapsed, .. } = state;
-            let skipped = SkippedLines::default();
-            Ok((Loaded { state: snapshot.into(), rows: 0, skipped, elapsed }, label))
+            let StoredState { graph, snapshot, elapsed, .. } = state;
+            let (graph, skipped) = (Some(graph), SkippedLines::default());
+            Ok((Loaded { graph, state: snapshot.into(), rows: 0, skipped, elapsed }, label))
         }
     }
 }

@@ -162,6 +162,45 @@ fn a_serialized_graph_is_undirected_if_it_says_so() {
 }
 
 #[test]
+fn serialized_graphs_from_pipes_are_read_once() {
+    let folder = folder();
+    let expected = summary(&folder, "run wcc both.sg");
+    let bytes = std::fs::read(folder.path("both.sg")).unwrap();
+    for name in ["-", "/dev/stdin"] {
+        let mut command = folder.command(&format!("run wcc {name} --format sg --json --quiet"));
+        let output = command.write_stdin(bytes.clone()).output().unwrap();
+        let read: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((&read["edges"], &read["components"]), (&expected["edges"], &expected["components"]));
+    }
+}
+
+#[test]
+fn views_of_files_are_those_of_their_engine() {
+    let folder = folder();
+    folder.json("generate kronecker --scale 12 --output large");
+    folder.json("import odd.el --store store --engine lsm");
+    for view in ["stale", "private"] {
+        let summary = folder.json(&format!("run wcc large --engine hybrid --view {view}"));
+        assert_eq!((&summary["engine"], &summary["view"]), (&"hybrid".into(), &view.into()));
+        assert_eq!(folder.json(&format!("run wcc large --view {view}"))["engine"], "rapid");
+        assert_eq!(folder.json(&format!("run wcc store --view {view}"))["engine"], "lsm");
+    }
+}
+
+#[test]
+fn the_first_error_of_a_file_is_reported_however_many_threads_read_it() {
+    let mut text = "1 2 1\n".repeat(100_000);
+    text.push_str("1 2 -5\n");
+    text.push_str(&"1 2 1\n".repeat(20_000));
+    text.push_str("no edge\n");
+    let folder = Folder::with("graph.wel", text);
+    for options in ["--threads 1", "--threads 2", "--threads 8", "--engine rapid"] {
+        folder.fails(&format!("run sssp graph.wel {options}"), 3, &["weight -5"]);
+    }
+    folder.fails("run wcc graph.wel", 3, &["graph.wel:120002"]);
+}
+
+#[test]
 fn rows_that_are_not_those_of_an_undirected_graph_are_read_as_edges() {
     let folder = Folder::with("graph", "0 1\n1 2\n2 0\n");
     folder.json("convert graph directed.sg");

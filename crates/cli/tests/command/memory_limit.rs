@@ -13,14 +13,22 @@ fn folder() -> Folder {
 fn a_graph_that_would_hold_more_than_its_limit_is_refused() {
     let folder = folder();
     folder.write("ranks", "old");
-    for command in [
-        "run bfs --graph graph",
-        "run pagerank --graph graph --output ranks",
-        "stats graph",
-        "demo --scale 13",
+    let static_graph = ["the graph needs", "of at most 102400;", "--memory-limit"];
+    let engine = ["the commit needs", "the graph holds", "of at most 102400;", "--memory-limit"];
+    for (command, parts) in [
+        ("run bfs --graph graph", &static_graph[..]),
+        ("run pagerank --graph graph --output ranks", &static_graph),
+        ("stats graph", &static_graph),
+        ("run bfs --graph graph --engine rapid", &engine),
+        ("demo --scale 13", &engine),
     ] {
-        let parts = ["the commit needs", "the graph holds", "of at most 102400;", "--memory-limit"];
-        folder.fails(&format!("{command} --memory-limit 100KiB"), 4, &parts);
+        folder.fails(&format!("{command} --memory-limit 100KiB"), 4, parts);
+    }
+    // The vertices alone, and the gaps between dense ids.
+    folder.write("vertices", (0..20_000).map(|vertex| format!("{vertex}\n")).collect::<String>());
+    folder.write("sparse", "1 2\n1000000 3\n");
+    for command in ["run wcc sparse --vertices vertices", "run wcc sparse --keys dense"] {
+        folder.fails(&format!("{command} --memory-limit 100KiB"), 4, &static_graph);
     }
     assert_eq!(folder.read("ranks"), "old");
 }

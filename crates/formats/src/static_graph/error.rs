@@ -9,9 +9,17 @@ pub enum StaticGraphError {
     /// A dense key is no vertex id.
     #[error(transparent)]
     VertexId(#[from] VertexIdError),
-    /// There are too many vertices, or the memory limit is exceeded.
+    /// There are too many vertices.
     #[error(transparent)]
     Capacity(#[from] CapacityError),
+    /// The memory limit is exceeded.
+    #[error("the graph needs {needed} bytes or more, of at most {limit}")]
+    MemoryLimit {
+        /// Bytes of what has been read so far, or of the graph.
+        needed: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// The graph cannot be built.
     #[error(transparent)]
     Csr(#[from] CsrError),

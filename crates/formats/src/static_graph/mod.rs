@@ -5,11 +5,11 @@ mod numbering;
 mod serialized;
 
 pub use error::StaticGraphError;
-pub(crate) use numbering::{Ends, Numbering};
+pub(crate) use numbering::{IdPair, Numbering};
 
 use crate::{Batch, VertexKey};
 use hedgerow_kernels::csr::{BuildOptions, Csr, CsrBuilder};
-use hedgerow_model::{CapacityError, GraphView, Key, KeyKind, KeyRef, Topology, VertexId, unit_slice};
+use hedgerow_model::{GraphView, Key, KeyKind, KeyRef, Topology, VertexId, unit_slice};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ struct UnfinishedGraph {
     numbering: Numbering,
     edges: UnfinishedEdges,
     /// Edges that are not in `edges` yet, and the weights of the first of them: 1 for the others.
-    ends: Vec<Ends>,
+    ends: Vec<IdPair>,
     weights: Vec<f64>,
     /// Bytes that keys and edges may take until the graph is finished.
     limit: usize,
@@ -88,22 +88,20 @@ impl<K: VertexKey> StaticGraphBuilder<K> {
         StaticGraphBuilder { graph, keys: PhantomData }
     }
 
-    /// Limits the bytes of keys and edges until the graph is finished; then
-    /// [`BuildOptions::memory`] does.
+    /// Limits the bytes of keys and edges, while the graph is loaded and when it is finished.
     #[must_use]
     pub fn with_limit(mut self, limit: Option<usize>) -> Self {
         self.graph.limit = limit.unwrap_or(usize::MAX);
         self
     }
 
-    /// Adds the vertices of a batch, then its edges, whose weights are 1 if the graph has weights:
-    /// then all batches are added in this way. Expected O(batch).
+    /// Adds the vertices of a batch, then its edges, whose weights are 1 if the graph has weights.
+    /// Expected O(batch).
     ///
     /// # Errors
-    /// A dense key is no vertex id, there are more vertices than ids, or the limit is exceeded, by
-    /// this batch or earlier ones.
+    /// A dense key is no vertex id, there are more vertices than ids, or the limit is exceeded.
     pub fn add(&mut self, batch: &Batch<K>) -> Result<(), StaticGraphError> {
-        self.number(batch)?;
+        self.assign_ids(batch)?;
         self.graph.hand_over_many()
     }
 
@@ -117,14 +115,16 @@ impl<K: VertexKey> StaticGraphBuilder<K> {
     /// The numbers of edges and weights differ.
     pub fn add_weighted(&mut self, batch: &Batch<K>, weights: &[f64]) -> Result<(), StaticGraphError> {
         assert_eq!(batch.edges.len(), weights.len(), "a weight for each edge");
-        self.number(batch)?;
+        // Edges without a weight have come before.
+        self.graph.weights.resize(self.graph.ends.len(), 1.0);
+        self.assign_ids(batch)?;
         self.graph.weights.extend_from_slice(weights);
         self.graph.hand_over_many()
     }
 
-    fn number(&mut self, batch: &Batch<K>) -> Result<(), StaticGraphError> {
+    fn assign_ids(&mut self, batch: &Batch<K>) -> Result<(), StaticGraphError> {
         let UnfinishedGraph { numbering, ends, .. } = &mut self.graph;
-        K::number(batch, numbering, ends)
+        K::assign_ids(batch, numbering, ends)
     }
 
     /// Builds the graph. O(vertices + edges), plus sorting the rows.
@@ -139,11 +139,17 @@ impl<K: VertexKey> StaticGraphBuilder<K> {
 impl UnfinishedGraph {
     /// Hands over the edges of `ends` if they are many.
     fn hand_over_many(&mut self) -> Result<(), StaticGraphError> {
-        if self.ends.len() < EDGES_AT_A_TIME { Ok(()) } else { self.hand_over() }
+        if self.ends.len() >= EDGES_AT_A_TIME {
+            self.hand_over();
+        }
+        let edges = match &self.edges {
+            UnfinishedEdges::Plain(edges) => edges.bytes(),
+            UnfinishedEdges::Weighted(edges) => edges.bytes(),
+        };
+        self.check_limit(edges as usize + size_of_val(&*self.ends))
     }
 
-    fn hand_over(&mut self) -> Result<(), StaticGraphError> {
-        let (held, limit) = (self.bytes(), self.limit);
+    fn hand_over(&mut self) {
         match &mut self.edges {
             UnfinishedEdges::Plain(edges) => edges.add(&self.ends, unit_slice(self.ends.len())),
             UnfinishedEdges::Weighted(edges) => {
@@ -153,24 +159,22 @@ impl UnfinishedGraph {
         }
         self.ends.clear();
         self.weights.clear();
-        match self.bytes() {
-            bytes if bytes > limit => Err(CapacityError::Memory { needed: bytes - held, held, limit }.into()),
-            _ => Ok(()),
-        }
     }
 
-    fn bytes(&self) -> usize {
-        let edges = match &self.edges {
-            UnfinishedEdges::Plain(edges) => edges.bytes(),
-            UnfinishedEdges::Weighted(edges) => edges.bytes(),
-        };
-        self.numbering.bytes() + edges as usize
+    /// Checks that keys and edges, which take this many bytes, are within the limit.
+    fn check_limit(&self, edges: usize) -> Result<(), StaticGraphError> {
+        let (needed, limit) = (self.numbering.bytes() + edges, self.limit);
+        if needed <= limit { Ok(()) } else { Err(StaticGraphError::MemoryLimit { needed, limit }) }
     }
 
     fn finish(mut self, options: BuildOptions<'_>) -> Result<StaticGraph, StaticGraphError> {
-        self.hand_over()?;
+        self.hand_over();
+        let bound = self.numbering.bound();
+        self.check_limit(match &self.edges {
+            UnfinishedEdges::Plain(edges) => edges.finished_bytes(bound),
+            UnfinishedEdges::Weighted(edges) => edges.finished_bytes(bound),
+        } as usize)?;
         let UnfinishedGraph { numbering, edges, .. } = self;
-        let bound = numbering.bound();
         let csr = match edges {
             UnfinishedEdges::Plain(edges) => edges.finish(bound, numbering.count(), options)?,
             UnfinishedEdges::Weighted(edges) => edges.finish(bound, numbering.count(), options)?,

@@ -14,11 +14,14 @@ const NONE: u32 = u32::MAX;
 /// a hash table while at least a quarter of all numbers below the largest are keys.
 const PLACES_PER_KEY: usize = 4;
 
+/// The keys of a numbering are never of another kind.
+const OTHER_KIND: &str = "the type of the keys of a builder determines their kind";
+
 /// Places that the table may have for few keys: a mebibyte.
 const FEWEST_PLACES: usize = 1 << 18;
 
-/// The ends of an edge.
-pub type Ends = (VertexId, VertexId);
+/// The ids of the ends of an edge.
+pub type IdPair = (VertexId, VertexId);
 
 /// Vertex ids by key, and keys by vertex id.
 #[derive(Debug)]
@@ -65,29 +68,29 @@ impl Numbering {
         }
     }
 
-    /// Numbers the vertices of a batch, then the ends of its edges, which are appended to `ends`: a
-    /// new key gets the next id. A builder of texts gets no numbers.
-    pub fn number_numbers(
+    /// Assigns ids to the vertices of a batch, then to the ends of its edges, which are appended to
+    /// `ends`: a new key gets the next id.
+    pub fn assign_to_numbers(
         &mut self,
         batch: &Batch<u64>,
-        ends: &mut Vec<Ends>,
+        ends: &mut Vec<IdPair>,
     ) -> Result<(), StaticGraphError> {
         match self {
-            Numbering::Dense(dense) => number(batch, ends, |key| Ok(dense.add(*key)?)),
-            Numbering::Numbers(numbers) => number(batch, ends, |key| Ok(numbers.id_of(*key)?)),
-            Numbering::Ids(_) | Numbering::Texts(_) => Ok(()),
+            Numbering::Dense(dense) => assign(batch, ends, |key| Ok(dense.add(*key)?)),
+            Numbering::Numbers(numbers) => assign(batch, ends, |key| Ok(numbers.id_of(*key)?)),
+            Numbering::Ids(_) | Numbering::Texts(_) => unreachable!("{OTHER_KIND}"),
         }
     }
 
-    /// Like [`number_numbers`](Self::number_numbers), for texts.
-    pub fn number_texts(
+    /// Like [`assign_to_numbers`](Self::assign_to_numbers), for texts.
+    pub fn assign_to_texts(
         &mut self,
         batch: &Batch<Box<str>>,
-        ends: &mut Vec<Ends>,
+        ends: &mut Vec<IdPair>,
     ) -> Result<(), StaticGraphError> {
         match self {
-            Numbering::Texts(texts) => number(batch, ends, |key| Ok(texts.id_of(key)?)),
-            Numbering::Ids(_) | Numbering::Dense(_) | Numbering::Numbers(_) => Ok(()),
+            Numbering::Texts(texts) => assign(batch, ends, |key| Ok(texts.id_of(key)?)),
+            Numbering::Ids(_) | Numbering::Dense(_) | Numbering::Numbers(_) => unreachable!("{OTHER_KIND}"),
         }
     }
 
@@ -156,9 +159,9 @@ impl Numbering {
 }
 
 #[inline]
-fn number<K>(
+fn assign<K>(
     batch: &Batch<K>,
-    ends: &mut Vec<Ends>,
+    ends: &mut Vec<IdPair>,
     mut id_of: impl FnMut(&K) -> Result<VertexId, StaticGraphError>,
 ) -> Result<(), StaticGraphError> {
     for vertex in &batch.vertices {
@@ -197,7 +200,7 @@ impl Dense {
 impl Numbers {
     #[inline]
     fn id_of(&mut self, number: u64) -> Result<VertexId, CapacityError> {
-        match self.table.get(number as usize) {
+        match usize::try_from(number).ok().and_then(|place| self.table.get(place)) {
             Some(id) if *id != NONE => Ok(VertexId::new(*id)),
             _ => self.id_of_other(number),
         }
@@ -304,7 +307,7 @@ mod tests {
             let (vertices, rest) = piece.split_at(piece.len() % 2);
             let edges = rest.chunks(2).map(|ends| Edge::new(ends[0].clone(), ends[1].clone())).collect();
             let mut ends = Vec::new();
-            K::number(&Batch { edges, vertices: vertices.to_vec() }, &mut numbering, &mut ends).unwrap();
+            K::assign_ids(&Batch { edges, vertices: vertices.to_vec() }, &mut numbering, &mut ends).unwrap();
             ids.extend(vertices.iter().map(|vertex| numbering.find(vertex.as_key()).unwrap()));
             ids.extend(ends.into_iter().flat_map(|(source, destination)| [source, destination]));
         }
@@ -350,7 +353,7 @@ mod tests {
     #[test]
     fn a_dense_key_beyond_the_ids_is_refused() {
         let batch = Batch { edges: Vec::new(), vertices: vec![u64::from(u32::MAX)] };
-        let refused = u64::number(&batch, &mut Numbering::new(KeyKind::Dense), &mut Vec::new());
+        let refused = u64::assign_ids(&batch, &mut Numbering::new(KeyKind::Dense), &mut Vec::new());
         assert!(matches!(refused, Err(StaticGraphError::VertexId(_))));
     }
 }

@@ -2,10 +2,10 @@
 
 use super::numbering::Numbering;
 use super::{StaticGraph, StaticGraphError};
-use bytemuck::allocation::{cast_vec, zeroed_vec};
-use hedgerow_kernels::csr::{BuildOptions, Csr, SortedRows};
+use bytemuck::allocation::{cast_vec, try_zeroed_vec};
+use hedgerow_kernels::csr::{BuildOptions, Csr, CsrError, SortedRows};
 use hedgerow_model::{Column, ColumnType, Topology, ValueColumn, VertexId};
-use hedgerow_sync::map_chunks;
+use hedgerow_sync::{CancelToken, map_chunks};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -19,33 +19,36 @@ const HEADER: usize = 17;
 
 impl StaticGraph {
     /// Reads a plain file in the format `.sg`, or `.wsg` if it `has_weights`, which the graph has
-    /// if it `takes_weights`; the rows are checked, and used as they are. The graph is undirected
-    /// if the file says so, else it has the in-neighbors of the file if it `takes_reverse`.
+    /// if it `takes_weights`; the rows are checked, and used as they are.
     ///
-    /// `None` if the rows cannot be used, for any reason: a [`GraphReader`](crate::GraphReader)
-    /// reads the file, or tells what is wrong with it. O(size of the file), on the threads of the
-    /// pool.
+    /// `None` if the graph has another topology, or the rows cannot be used, for any reason: a
+    /// [`GraphReader`](crate::GraphReader) reads the file, or tells what is wrong with it. O(size of
+    /// the file), on the threads of the pool.
     ///
     /// # Errors
-    /// The build was canceled.
+    /// The graph does not fit into memory, or the build was canceled.
     pub fn of_serialized(
         path: &Path,
         (has_weights, takes_weights): (bool, bool),
-        takes_reverse: bool,
+        topology: Topology,
         options: BuildOptions<'_>,
     ) -> Result<Option<StaticGraph>, StaticGraphError> {
-        let opened = SerializedFile::open(path, has_weights);
-        let Some(file) = opened.ok().flatten() else { return Ok(None) };
-        let rows = |at| file.rows(at, takes_weights && has_weights, options).ok().flatten();
-        let Some(out) = rows(HEADER as u64) else { return Ok(None) };
-        let (topology, reverse) = match (file.is_directed, takes_reverse) {
-            (false, _) => (Topology::Undirected, None),
-            (true, takes_reverse) => match rows(HEADER as u64 + file.rows_bytes()) {
-                Some(reverse) if takes_reverse => (Topology::DirectedWithReverse, Some(reverse)),
-                // Checked, and then forgotten.
-                Some(reverse) => (Topology::Directed, Some(reverse)),
+        let opened = SerializedFile::open(path, has_weights).ok().flatten();
+        let Some(file) = opened.filter(|file| file.is_directed != topology.is_undirected()) else {
+            return Ok(None);
+        };
+        options.memory.check(file.size, file.vertices, file.vertices.into()).map_err(CsrError::from)?;
+        let rows = |at| match file.rows(at, takes_weights && has_weights, options) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(CsrError::Cancelled),
+            rows => Ok(rows.ok().flatten()),
+        };
+        let Some(out) = rows(HEADER as u64)? else { return Ok(None) };
+        let reverse = match file.is_directed {
+            true => match rows(HEADER as u64 + file.rows_bytes())? {
+                Some(reverse) => Some(reverse),
                 None => return Ok(None),
             },
+            false => None,
         };
         let column = if takes_weights && has_weights { f64::TYPE } else { ColumnType::Unit };
         let csr = Csr::from_sorted_rows(topology, column, out, reverse, options)?;
@@ -57,6 +60,7 @@ impl StaticGraph {
 /// A file whose size is that of its header.
 struct SerializedFile<'a> {
     path: &'a Path,
+    size: u64,
     has_weights: bool,
     is_directed: bool,
     vertices: u32,
@@ -66,6 +70,10 @@ struct SerializedFile<'a> {
 impl<'a> SerializedFile<'a> {
     /// Reads the header; `None` if it is wrong.
     fn open(path: &'a Path, has_weights: bool) -> io::Result<Option<Self>> {
+        // What is read of a pipe is gone.
+        if !path.metadata()?.is_file() {
+            return Ok(None);
+        }
         let mut file = File::open(path)?;
         let size = file.metadata()?.len();
         let mut header = [0; HEADER];
@@ -73,7 +81,8 @@ impl<'a> SerializedFile<'a> {
         let number = |at: usize| u64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|byte| header[at + byte]));
         let (neighbors, vertices) = (usize::try_from(number(1)), u32::try_from(number(9)));
         let (Ok(neighbors), Ok(vertices), 0 | 1) = (neighbors, vertices, header[0]) else { return Ok(None) };
-        let file = SerializedFile { path, has_weights, is_directed: header[0] == 1, vertices, neighbors };
+        let is_directed = header[0] == 1;
+        let file = SerializedFile { path, size, has_weights, is_directed, vertices, neighbors };
         let directions = if file.is_directed { 2 } else { 1 };
         let expected = u128::from(file.rows_bytes()) * directions + HEADER as u128;
         Ok((u128::from(size) == expected).then_some(file))
@@ -86,19 +95,23 @@ impl<'a> SerializedFile<'a> {
     }
 
     /// Reads the offsets and neighbors of one direction, which begin `at`, with weights if wanted;
-    /// `None` if a weight is negative.
+    /// `None` if the offsets are wrong, a weight is negative, or there is no memory.
     fn rows(
         &self,
         at: u64,
         takes_weights: bool,
         options: BuildOptions<'_>,
     ) -> io::Result<Option<SortedRows>> {
-        let mut offsets: Vec<u64> = zeroed_vec(self.vertices as usize + 1);
+        let Ok(mut offsets) = try_zeroed_vec::<u64>(self.vertices as usize + 1) else { return Ok(None) };
         self.read(at, bytemuck::cast_slice_mut(&mut offsets), options)?;
         offsets.iter_mut().for_each(|offset| *offset = u64::from_le(*offset));
+        // Before memory is taken for as many neighbors as the header says.
+        if !offsets.is_sorted() || offsets.last() != Some(&(self.neighbors as u64)) {
+            return Ok(None);
+        }
         let at = at + 8 * offsets.len() as u64;
         if !self.has_weights {
-            let mut neighbors: Vec<u32> = zeroed_vec(self.neighbors);
+            let Ok(mut neighbors) = try_zeroed_vec::<u32>(self.neighbors) else { return Ok(None) };
             self.read(at, bytemuck::cast_slice_mut(&mut neighbors), options)?;
             neighbors.iter_mut().for_each(|neighbor| *neighbor = u32::from_le(*neighbor));
             return Ok(Some(SortedRows {
@@ -107,7 +120,7 @@ impl<'a> SerializedFile<'a> {
                 values: ValueColumn::Unit,
             }));
         }
-        let mut entries: Vec<[i32; 2]> = zeroed_vec(self.neighbors);
+        let Ok(mut entries) = try_zeroed_vec::<[i32; 2]>(self.neighbors) else { return Ok(None) };
         self.read(at, bytemuck::cast_slice_mut(&mut entries), options)?;
         let neighbor = |[neighbor, _]: &[i32; 2]| VertexId::new(i32::from_le(*neighbor).cast_unsigned());
         let neighbors = entries.iter().map(neighbor).collect();
@@ -122,10 +135,14 @@ impl<'a> SerializedFile<'a> {
         Ok(Some(SortedRows { offsets, neighbors, values }))
     }
 
-    /// Fills `bytes` from the position `at`, in chunks, each through a handle of its own.
+    /// Fills `bytes` from the position `at`, in chunks, each through a handle of its own;
+    /// [`Interrupted`](io::ErrorKind::Interrupted) if the build is canceled.
     fn read(&self, at: u64, bytes: &mut [u8], options: BuildOptions<'_>) -> io::Result<()> {
         let chunks = (0..).map(|chunk| at + chunk * CHUNK as u64).zip(bytes.chunks_mut(CHUNK)).collect();
         map_chunks(options.pool, chunks, |(at, chunk)| {
+            if options.cancel.is_some_and(CancelToken::is_cancelled) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
             let mut file = File::open(self.path)?;
             file.seek(SeekFrom::Start(at))?;
             file.read_exact(chunk)

@@ -1,6 +1,6 @@
 //! The neighbors of every vertex, row by row.
 
-use crate::static_graph::Ends;
+use crate::static_graph::IdPair;
 use hedgerow_kernels::MemoryBudget;
 use hedgerow_kernels::csr::{BuildOptions, Csr, CsrBuilder};
 use hedgerow_model::{Column, Topology, VertexId, unit_slice};
@@ -26,7 +26,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// Sorts edges into rows. O(edges · log(largest degree) + vertices).
-    pub fn new(vertices: u32, edges: &[Ends], weights: Option<&[f64]>, direction: Direction) -> Self {
+    pub fn new(vertices: u32, edges: &[IdPair], weights: Option<&[f64]>, direction: Direction) -> Self {
         let graph = match weights {
             None => build(vertices, edges, unit_slice(edges.len()), direction),
             Some(weights) => build(vertices, edges, weights, direction),
@@ -59,12 +59,12 @@ impl Rows {
     }
 }
 
-fn build<W: Column>(vertices: u32, edges: &[Ends], weights: &[W], direction: Direction) -> Csr {
+fn build<W: Column>(vertices: u32, edges: &[IdPair], weights: &[W], direction: Direction) -> Csr {
     let is_undirected = direction == Direction::Both;
     let mut builder = CsrBuilder::new(if is_undirected { Topology::Undirected } else { Topology::Directed });
     for (edges, weights) in edges.chunks(CHUNK).zip(weights.chunks(CHUNK)) {
         if direction == Direction::In {
-            let turned: Vec<Ends> =
+            let turned: Vec<IdPair> =
                 edges.iter().map(|(source, destination)| (*destination, *source)).collect();
             builder.add(&turned, weights);
         } else {

@@ -1,7 +1,7 @@
 //! A graph held in memory until it can be written as a whole.
 
 use super::field::{check_weight, unwritable, unwritable_without};
-use crate::static_graph::Ends;
+use crate::static_graph::IdPair;
 use crate::{Edge, FormatError, Remedy, VertexKey};
 use foldhash::fast::FixedState;
 use hedgerow_model::VertexId;
@@ -22,7 +22,7 @@ pub(super) struct Whole<K> {
     ids: HashMap<K, u32, FixedState>,
     /// The number of vertices, if keys are vertex numbers.
     bound: u32,
-    edges: Vec<Ends>,
+    edges: Vec<IdPair>,
     /// Empty while no edge has a weight.
     weights: Vec<f64>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Whole<K> {
 pub(crate) struct Numbered<K> {
     path: PathBuf,
     keys: Keys<K>,
-    edges: Vec<Ends>,
+    edges: Vec<IdPair>,
     weights: Vec<f64>,
 }
 
@@ -135,7 +135,7 @@ impl<K: VertexKey> Numbered<K> {
     }
 
     /// Edges in the order in which they came.
-    pub fn edges(&self) -> &[Ends] {
+    pub fn edges(&self) -> &[IdPair] {
         &self.edges
     }
 

@@ -58,13 +58,15 @@ pub struct CsrBuilder<W> {
     /// The entries of in-neighbors, if the graph has them.
     reverse: Vec<Entries<W>>,
     edges: u64,
+    /// A bound above all ends of edges.
+    bound: u32,
 }
 
 impl<W: Column> CsrBuilder<W> {
     /// A builder of a graph without edges.
     #[must_use]
     pub fn new(topology: Topology) -> Self {
-        CsrBuilder { topology, out: Vec::new(), reverse: Vec::new(), edges: 0 }
+        CsrBuilder { topology, out: Vec::new(), reverse: Vec::new(), edges: 0, bound: 0 }
     }
 
     /// Adds edges with their values, after those that were added before: of several values for one
@@ -75,6 +77,8 @@ impl<W: Column> CsrBuilder<W> {
     /// There are not as many values as edges.
     pub fn add(&mut self, edges: &[(VertexId, VertexId)], values: &[W]) {
         assert_eq!(edges.len(), values.len(), "a value for each edge");
+        let last = edges.iter().map(|(source, destination)| source.max(destination)).max();
+        self.bound = self.bound.max(last.map_or(0, |last| last.get() + 1));
         let edge =
             |((source, destination), value): (&(VertexId, VertexId), &W)| (*source, *destination, *value);
         self.push([entries_of(|| edges.iter().zip(values).map(edge), self.topology)], edges.len());
@@ -93,6 +97,13 @@ impl<W: Column> CsrBuilder<W> {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.entries() * entry_bytes::<W>() * self.topology.directions().len() as u64
+    }
+
+    /// An upper bound of the bytes of the graph that [`finish`](Self::finish) makes. O(1).
+    #[must_use]
+    pub fn finished_bytes(&self, vertex_bound: u32) -> u64 {
+        let bound = vertex_bound.max(self.bound);
+        rows_bytes::<W>(bound, self.entries() as usize) * self.topology.directions().len() as u64
     }
 
     /// An upper bound of the entries in one direction.
@@ -114,9 +125,8 @@ impl<W: Column> CsrBuilder<W> {
         vertex_count: u64,
         options: BuildOptions<'_>,
     ) -> Result<Csr, CsrError> {
-        let (topology, entries) = (self.topology, self.entries() as usize);
-        let needed = rows_bytes::<W>(vertex_bound, entries) * topology.directions().len() as u64;
-        options.memory.check(needed, vertex_bound, vertex_count)?;
+        let (topology, vertex_bound) = (self.topology, vertex_bound.max(self.bound));
+        options.memory.check(self.finished_bytes(vertex_bound), vertex_bound, vertex_count)?;
         let out = rows_of(vertex_bound, self.out, Duplicates::KeepLast, options)?;
         let has_reverse = topology.stored(Direction::In) == Some(Direction::In);
         let reverse = || rows_of(vertex_bound, self.reverse, Duplicates::KeepLast, options);
