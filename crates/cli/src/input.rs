@@ -332,8 +332,8 @@ pub fn add_skipped(skipped: &mut SkippedLines, more: &SkippedLines) {
     skipped.examples.extend(more.examples.iter().cloned());
 }
 
-/// Reads one file, with a progress bar. While some contents are visited, the next are read. An error
-/// comes after the contents before it, whose error precedes it unless the file is damaged.
+/// Reads one file, with a progress bar. While some contents are visited, the next are read. An
+/// error comes after the contents before it, whose error precedes it unless the file is damaged.
 fn read<K: VertexKey>(
     mut reader: GraphReader<K>,
     portions: Portions,

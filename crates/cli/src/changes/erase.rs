@@ -240,13 +240,15 @@ impl Erased {
 
     fn describe(&self) -> String {
         let bytes = self.files.iter().map(|file| file.bytes).sum();
+        let deleted = match self.keys.len() - self.without_vertex.len() {
+            0 => "no vertex".to_owned(),
+            count if count == self.keys.len() => self.vertices(),
+            count => counted(count as u64, "vertex", "vertices"),
+        };
         let undecoded = self.files.iter().filter(|file| !file.decoded).count() as u64;
         let mut rows = vec![
             ("store", self.store.clone()),
-            (
-                "deleted",
-                format!("{}, with {}", self.vertices(), counted(self.edges_deleted, "edge", "edges")),
-            ),
+            ("deleted", format!("{deleted}, with {}", counted(self.edges_deleted, "edge", "edges"))),
             ("searched", format!("{}, {}", counted(self.files.len() as u64, "file", "files"), Bytes(bytes))),
         ];
         if undecoded > 0 {
@@ -257,7 +259,7 @@ impl Erased {
             ));
         }
         for key in &self.without_vertex {
-            rows.push(("note", format!("{key} had no vertex any more")));
+            rows.push(("note", format!("{key} had no vertex; deletions in the files were completed")));
         }
         for key in &self.mentioned {
             rows.push(("note", format!("other keys, properties or names contain the text {key}, and stay")));

@@ -245,9 +245,16 @@ fn a_value_of_another_type_is_named_by_its_line() {
             ["true", "1", "\"a\""],
             "pays.jsonl:2: column \"x\": found \"1\", expected true or false (bool), as in line 1",
         ),
+        (
+            ["-1", "18446744073709551615", "null"],
+            "pays.jsonl:2: column \"x\": found \"18446744073709551615\"",
+        ),
+        // Not even the first value has a type.
+        (["0.10000000000000000555", "5", "null"], "pays.jsonl:1: column \"x\""),
+        (["[1]", "[2]", "null"], "pays.jsonl:1: column \"x\""),
     ] {
         folder.write("pays.jsonl", edges(values));
-        folder.fails("import pays.jsonl --store store", 3, &[expected]);
+        folder.fails("import pays.jsonl --store store --on-repeat last", 3, &[expected]);
     }
     folder.write("pays.jsonl", edges(["\"2024-01-01\"", "\"soon\"", "null"]));
     folder.json("import pays.jsonl --store store --on-repeat last");

@@ -68,11 +68,6 @@ impl Guess {
         matches!(self, Guess::Whole { negative: false, .. })
     }
 
-    /// Returns true if all values of JSON are strings.
-    pub fn is_string(self) -> bool {
-        matches!(self, Guess::Time { .. } | Guess::Text)
-    }
-
     /// Returns true if 64-bit floats hold all cells, which are numbers.
     pub fn fits_float(self) -> bool {
         matches!(self, Guess::Whole { wide: false, .. } | Guess::Fraction)

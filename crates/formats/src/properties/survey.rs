@@ -48,7 +48,9 @@ pub struct SurveyColumn {
     name: String,
     guess: Guess,
     has_nulls: bool,
-    /// The line of the first value, from 1; 0 if there is none.
+    /// True if a value of JSON was neither null nor a string.
+    has_other_than_strings: bool,
+    /// The line of the first value of JSON, from 1; 0 if there is none.
     first_line: u64,
     /// The first value of JSON that has no type in common with those before.
     misfit: Option<Box<BadProperty>>,
@@ -249,16 +251,21 @@ impl Table {
 impl SurveyColumn {
     /// Takes a cell into account.
     fn see(&mut self, path: &Path, line: u64, cell: Cell<'_>) {
-        let before = self.guess;
+        let (before, were_strings) = (self.guess, !self.has_other_than_strings);
         self.guess.see(cell);
         self.has_nulls |= cell == Cell::Null;
+        let Cell::Json(text) = cell else { return };
+        let is_string = text.starts_with('"');
+        self.has_other_than_strings |= !is_string;
         if before == Guess::Unknown {
             self.first_line = line;
-        } else if let Cell::Json(text) = cell
-            && self.misfit.is_none()
-            && self.guess == Guess::Text
-            && !(text.starts_with('"') && before.is_string())
-        {
+            return;
+        }
+        let has_type = |guess: Guess| guess.value_type() != ValueType::String;
+        let fits = has_type(self.guess) || is_string && were_strings;
+        // Else the first value has no type itself, and the reader refuses that one.
+        let is_first_typed = has_type(before) || were_strings;
+        if self.misfit.is_none() && !fits && is_first_typed {
             let type_before = Kind::Property(before.value_type()).expected();
             let expected = format!("{type_before}, as in line {}", self.first_line);
             let (column, found) = (Some(self.name.clone()), excerpt(text.as_bytes()));

@@ -22,8 +22,8 @@ impl StaticGraph {
     /// if it `takes_weights`; the rows are checked, and used as they are.
     ///
     /// `None` if the graph has another topology, or the rows cannot be used, for any reason: a
-    /// [`GraphReader`](crate::GraphReader) reads the file, or tells what is wrong with it. O(size of
-    /// the file), on the threads of the pool.
+    /// [`GraphReader`](crate::GraphReader) reads the file, or tells what is wrong with it. O(size
+    /// of the file), on the threads of the pool.
     ///
     /// # Errors
     /// The graph does not fit into memory, or the build was canceled.
@@ -70,7 +70,7 @@ struct SerializedFile<'a> {
 impl<'a> SerializedFile<'a> {
     /// Reads the header; `None` if it is wrong.
     fn open(path: &'a Path, has_weights: bool) -> io::Result<Option<Self>> {
-        // What is read of a pipe is gone.
+        // A pipe is read only once.
         if !path.metadata()?.is_file() {
             return Ok(None);
         }
