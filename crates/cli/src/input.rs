@@ -18,10 +18,10 @@ use hedgerow_formats::{
     Batch, Edge, ErrorKind, FormatError, GraphFormat, GraphReader, ReadOptions, SkippedLines, StaticGraph,
     StaticGraphBuilder, VertexKey,
 };
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use std::{io, mem};
 
 /// Edges and vertices per commit.
 pub const BATCH: usize = 1 << 20;
@@ -342,34 +342,37 @@ fn read<K: VertexKey>(
     visit: &mut impl FnMut(&mut Batch<K>) -> Result<(), CliError>,
 ) -> Result<SkippedLines, CliError> {
     let bar = progress::of_bytes(console, "reading", reader.progress().total);
-    let (mut batches, mut next) = (Vec::new(), Vec::new());
     let (started, mut edges) = (Instant::now(), 0);
-    let mut read = portions.read(&mut reader, threads, &mut batches);
-    while !matches!(read, Ok(false)) {
-        interrupt.check()?;
-        bar.set_position(reader.progress().done);
-        let mut visit_all = || {
-            batches.iter_mut().try_for_each(|batch| {
-                edges += batch.edges.len() as u64;
-                lint.see(batch);
-                visit(batch)
+    let (mut end, mut failed) = (Ok(()), None);
+    threads.read_ahead(
+        |(batches, done): &mut (Vec<Batch<K>>, u64)| {
+            let read = portions.read(&mut reader, threads, batches);
+            *done = reader.progress().done;
+            read.unwrap_or_else(|error| {
+                end = Err(error);
+                false
             })
-        };
-        let (visited, read_next) = match &read {
-            Ok(_) => threads.both(visit_all, || portions.read(&mut reader, threads, &mut next)),
-            Err(_) => (visit_all(), Ok(false)),
-        };
-        if let Err(error) = visited {
-            let is_damage = |found: &FormatError| found.kind() == ErrorKind::Corrupt;
-            return Err(match read.err().or(read_next.err()).filter(is_damage) {
-                Some(damage) if error.is_about_input() => damage.into(),
-                _ => cause_of(error, &mut reader),
+        },
+        |(batches, done)| {
+            bar.set_position(*done);
+            let visited = interrupt.check().and_then(|()| {
+                batches.iter_mut().filter(|batch| !batch.is_empty()).try_for_each(|batch| {
+                    edges += batch.edges.len() as u64;
+                    lint.see(batch);
+                    visit(batch)
+                })
             });
-        }
-        read?;
-        read = read_next;
-        mem::swap(&mut batches, &mut next);
+            failed = visited.err();
+            failed.is_none()
+        },
+    );
+    if let Some(error) = failed {
+        return Err(match end {
+            Err(damage) if error.is_about_input() && damage.kind() == ErrorKind::Corrupt => damage.into(),
+            _ => cause_of(error, &mut reader),
+        });
     }
+    end?;
     bar.finish_and_clear();
     interrupt.check()?;
     tell_read(console, lint.name(), edges, started.elapsed());

@@ -6,7 +6,11 @@ use hedgerow::kernels::Execution;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
+use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
+
+/// Items that wait to be visited.
+const ITEMS_AHEAD: usize = 1;
 
 /// A pool, or the calling thread for one thread.
 #[derive(Debug)]
@@ -45,6 +49,41 @@ impl Threads {
             let one = one();
             (one, other.join().unwrap_or_else(|panic| resume_unwind(panic)))
         })
+    }
+
+    /// Fills items and visits them in their order, until `fill` returns false for the last one or
+    /// `visit` for any. If there are several threads, a few items are filled ahead, and both may
+    /// use the pool; the calling thread visits. Items are filled again after they were visited.
+    pub fn read_ahead<T: Default + Send>(
+        &self,
+        mut fill: impl FnMut(&mut T) -> bool + Send,
+        mut visit: impl FnMut(&mut T) -> bool,
+    ) {
+        if self.count == 1 {
+            let mut item = T::default();
+            while fill(&mut item) & visit(&mut item) {}
+            return;
+        }
+        let (filled, full) = sync_channel(ITEMS_AHEAD);
+        let (visited, spare) = channel();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                loop {
+                    let mut item: T = spare.try_recv().unwrap_or_default();
+                    let is_last = !fill(&mut item);
+                    if filled.send(item).is_err() || is_last {
+                        return;
+                    }
+                }
+            });
+            for mut item in full {
+                if !visit(&mut item) {
+                    return;
+                }
+                // The last items are not filled again.
+                let _ = visited.send(item);
+            }
+        });
     }
 
     /// An execution on these threads that stops at Ctrl-C.
