@@ -334,7 +334,7 @@ pub fn add_skipped(skipped: &mut SkippedLines, more: &SkippedLines) {
 
 /// Reads one file, with a progress bar. While some contents are visited, the next are read. An
 /// error comes after the contents before it, whose error precedes it unless the file is damaged.
-fn read<K: VertexKey>(
+pub fn read<K: VertexKey>(
     mut reader: GraphReader<K>,
     portions: Portions,
     mut lint: Lint,

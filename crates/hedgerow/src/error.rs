@@ -152,6 +152,7 @@ impl Error {
             | Reason::NoEdgeLog(_)
             | Reason::NoCompaction(_)
             | Reason::NoBackup(_)
+            | Reason::NoFirstState(_)
             | Reason::NotCompiled(_)
             | Reason::NeedsStore(_)
             | Reason::Threads(_)
@@ -337,6 +338,11 @@ pub(crate) enum Reason {
         "this program cannot copy the files of the engine {0:?}: close the store, and copy its directory"
     )]
     NoBackup(&'static str),
+    #[cfg_attr(not(feature = "kernels"), allow(dead_code, reason = "static graphs come with the kernels"))]
+    #[error(
+        "the engine {0:?} keeps edges in files of its own: make an empty graph, and ingest the edges"
+    )]
+    NoFirstState(&'static str),
     #[error(
         "the engine {0:?} has no edge log to archive; omit `archiving_threshold`, or make or open the graph with the engine `hybrid`"
     )]

@@ -17,6 +17,12 @@ pub use hedgerow_model::{
     LevelReport, PartReport, StoredPart,
 };
 
+#[cfg(feature = "kernels")]
+#[doc(inline)]
+pub use crate::durable::first_state::{FirstState, create_from};
+#[cfg(feature = "kernels")]
+#[doc(hidden)]
+pub use crate::durable::first_state::create_from_on;
 #[doc(inline)]
 pub use crate::durable::traces::{SearchedFile, Trace, TraceKind, TraceReport};
 

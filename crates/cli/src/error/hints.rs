@@ -3,7 +3,7 @@
 
 use super::{CliError, StoredError};
 use hedgerow::ErrorKind;
-use hedgerow::kernels::{CsrError, MemoryError};
+use hedgerow::kernels::MemoryError;
 use hedgerow::store::StoreError;
 use hedgerow_driver::BenchError;
 use hedgerow_formats::{
@@ -122,7 +122,7 @@ fn of_graph(error: &hedgerow::Error) -> Option<&'static str> {
 
 fn of_static(error: &StaticGraphError) -> Option<&'static str> {
     match error {
-        StaticGraphError::Csr(CsrError::Memory(MemoryError::SparseIds { .. })) => {
+        _ if error.is_about_sparse_ids() => {
             Some("that is --keys number; --engine rapid takes less memory for them")
         }
         StaticGraphError::VertexId(_) => Some(DENSE_KEYS),

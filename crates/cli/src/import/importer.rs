@@ -2,6 +2,7 @@
 
 use super::args::OnRepeat;
 use super::bar::ImportBar;
+use super::build::Built;
 use super::context::Context;
 use super::in_order::{Row, SeenRows, keep_first};
 use super::lines;
@@ -17,23 +18,25 @@ use std::path::Path;
 
 /// An import in progress.
 pub struct Importer<'a> {
-    context: Context<'a>,
+    pub(super) context: Context<'a>,
     /// `None` until there is something to put into a new store.
     graph: Option<Graph>,
+    /// The new store, if it was made without a graph.
+    pub(super) built: Option<Built>,
     /// The position, as recorded in the store.
-    position: Position,
+    pub(super) position: Position,
     /// True if this resumes an interrupted import.
     resumed: bool,
     before: Before,
     /// The rows that this call read, if they must not repeat an edge with other values and some are
     /// from a pipe: without one, all were compared before.
-    seen: Option<SeenRows>,
-    rows: u64,
+    pub(super) seen: Option<SeenRows>,
+    pub(super) rows: u64,
     /// Rows after the first of an edge.
     rows_left_out: u64,
-    commits: u64,
-    weights_left_out: u64,
-    skipped: SkippedLines,
+    pub(super) commits: u64,
+    pub(super) weights_left_out: u64,
+    pub(super) skipped: SkippedLines,
 }
 
 /// The graph before the import.
@@ -55,6 +58,7 @@ impl<'a> Importer<'a> {
         let mut importer = Importer {
             context,
             graph: None,
+            built: None,
             position: start,
             resumed: false,
             before: Before::default(),
@@ -107,6 +111,14 @@ impl<'a> Importer<'a> {
 
     /// Imports the rest of the files.
     pub fn run<K: VertexKey + AsKey>(&mut self) -> Result<(), CliError> {
+        if self.context.builds() {
+            match self.build::<K>() {
+                Err(CliError::Static(error)) if error.is_about_sparse_ids() => {
+                    *self = Importer::begin(self.context)?;
+                }
+                done => return done,
+            }
+        }
         let first = self.position.file;
         for (number, source) in self.context.sources.iter().enumerate().skip(first) {
             if number > first {
@@ -300,7 +312,7 @@ impl<'a> Importer<'a> {
     /// Adds to the error of a stopped import what stays, and the way to resume.
     pub fn stopped(&self, error: CliError) -> CliError {
         let position = &self.position;
-        if self.graph.is_none() || !self.resumed && self.commits == 0 {
+        if self.contents_are_unchanged() {
             return error;
         }
         let edges = text::counted(position.read.edges.count, "edge", "edges");
@@ -315,7 +327,16 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// The graph, if anything was imported.
+    fn contents_are_unchanged(&self) -> bool {
+        self.built.is_none() && self.graph.is_none() || !self.resumed && self.commits == 0
+    }
+
+    /// The new store, if it was made without a graph.
+    pub fn built(&self) -> Option<&Built> {
+        self.built.as_ref()
+    }
+
+    /// The graph, if anything was committed.
     pub fn graph(&self) -> Option<&Graph> {
         self.graph.as_ref()
     }
@@ -357,7 +378,7 @@ impl<'a> Importer<'a> {
 }
 
 /// Fails if rows repeat an edge with other values, and must not.
-fn see<K: VertexKey + AsKey, R: Row<K>>(
+pub(super) fn see<K: VertexKey + AsKey, R: Row<K>>(
     seen: &mut Option<SeenRows>,
     source: Source<'_>,
     rows: &[R],
@@ -366,7 +387,7 @@ fn see<K: VertexKey + AsKey, R: Row<K>>(
 }
 
 /// The error for a file whose imported part was changed.
-fn changed(source: Source<'_>) -> StoredError {
+pub(super) fn changed(source: Source<'_>) -> StoredError {
     let message = format!("{} was changed where it is imported already", source.path().display());
     StoredError::OtherImport(message)
 }

@@ -14,12 +14,14 @@
 //! | `position` | the progress of an import |
 //! | `lines` | puts lines with properties into the graph |
 //! | `importer` | imports the files chunk by chunk, from where the last import stopped |
+//! | `build` | imports them into a new store at once, without commits |
 //! | `bar` | shows the progress and the rate |
 //! | `validate` | reads everything first |
 //! | `noted`, `report` | the output of `info` and the summary about an import |
 
 mod args;
 mod bar;
+mod build;
 mod command;
 mod conflict;
 mod context;
@@ -52,7 +54,7 @@ use hedgerow::{AsKey, Graph, KeyKind};
 use hedgerow_formats::VertexKey;
 use importer::Importer;
 use plan::Plan;
-use report::Imported;
+use report::{Contents, Imported};
 use sources::Sources;
 use std::time::Instant;
 use target::Target;
@@ -104,18 +106,24 @@ fn plan(args: &ImportArgs, threads: &Threads, console: &Console) -> Result<Plan,
 fn import<K: VertexKey + AsKey>(context: Context<'_>) -> Result<(), CliError> {
     let started = Instant::now();
     let mut importer = Importer::begin(context)?;
-    if context.args.atomic {
+    if context.args.atomic && !context.builds() {
         validate::read_all::<K>(context).map_err(|error| context.undeclared(error))?;
     }
     let done = importer.run::<K>().map_err(|error| context.undeclared(error));
     let done = done.map_err(|error| importer.stopped(error));
-    let Some(graph) = importer.graph() else { return done };
-    let written = done.and_then(|()| checkpoint(graph, context));
-    // Commits stay, whatever happens after them.
-    let closed = graph.close().map_err(StoredError::from);
-    let written = written?;
-    closed?;
-    let imported = Imported::new(context, &importer, graph, written, started.elapsed())?;
+    let (contents, written) = match (importer.built(), importer.graph()) {
+        (Some(built), _) => (built.contents, done.map(|()| Some(built.checkpoint.clone()))?),
+        (None, Some(graph)) => {
+            let written = done.and_then(|()| checkpoint(graph, context));
+            // Commits stay, whatever happens after them.
+            let closed = graph.close().map_err(StoredError::from);
+            let written = written?;
+            closed?;
+            (Contents::of(graph)?, written)
+        }
+        (None, None) => return done,
+    };
+    let imported = Imported::new(context, &importer, contents, written, started.elapsed());
     let printed =
         context.console.summarize(None, &imported, |imported| imported.describe(importer.skipped()));
     printed.map_err(|error| error.but("the import is complete"))

@@ -15,6 +15,9 @@ use std::fmt;
 /// Identifies the program and the format of a position.
 const IMPORTER: &str = "hedgerow import, version 1";
 
+/// Items that are encoded at a time for the checksum.
+const ITEMS_PER_CHECKSUM: usize = 256;
+
 /// The position of an import.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
@@ -150,9 +153,9 @@ impl Tally {
     }
 
     fn add<T>(&mut self, items: &[T], encode: &impl Fn(&T, &mut Vec<u8>), bytes: &mut Vec<u8>) {
-        for item in items {
+        for items in items.chunks(ITEMS_PER_CHECKSUM) {
             bytes.clear();
-            encode(item, bytes);
+            items.iter().for_each(|item| encode(item, bytes));
             self.checksum = crc32c::crc32c_append(self.checksum, bytes);
         }
         self.count += items.len() as u64;

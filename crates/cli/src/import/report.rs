@@ -3,12 +3,12 @@
 use super::command;
 use super::context::Context;
 use super::importer::Importer;
-use crate::error::{CliError, StoredError};
+use crate::error::StoredError;
 use crate::input::describe_skipped;
 use crate::stored::checkpoint::Checkpointed;
 use crate::stored::schema;
 use crate::text;
-use hedgerow::Graph;
+use hedgerow::{Count, Graph, Topology};
 use hedgerow_formats::SkippedLines;
 use serde::Serialize;
 use std::time::Duration;
@@ -65,30 +65,49 @@ pub struct Imported {
     edges_per_second: f64,
 }
 
+/// The graph after the import.
+#[derive(Clone, Copy, Debug)]
+pub struct Contents {
+    pub engine: &'static str,
+    pub topology: Topology,
+    pub vertices: u64,
+    pub edges: Count,
+}
+
+impl Contents {
+    pub fn of(graph: &Graph) -> Result<Self, StoredError> {
+        let snapshot = graph.snapshot()?;
+        Ok(Contents {
+            engine: snapshot.engine().name(),
+            topology: snapshot.topology(),
+            vertices: snapshot.vertex_count(),
+            edges: snapshot.edge_count(),
+        })
+    }
+}
+
 impl Imported {
     pub fn new(
         context: Context<'_>,
         importer: &Importer<'_>,
-        graph: &Graph,
+        contents: Contents,
         checkpoint: Option<Checkpointed>,
         elapsed: Duration,
-    ) -> Result<Self, CliError> {
-        let snapshot = graph.snapshot().map_err(StoredError::from)?;
+    ) -> Self {
         let (before, target) = (importer.before(), context.target);
-        let info = graph.store_info();
-        let edges = text::Edges(snapshot.edge_count());
+        let edges = text::Edges(contents.edges);
         let edges_added = edges.0.exact().zip(before.edges.exact()).map(|(edges, before)| edges - before);
         let imported = importer.rows() - importer.rows_left_out();
         let repeats = context.plan.repeats.as_ref();
-        Ok(Imported {
+        Imported {
             store: context.args.store.display().to_string(),
             created: !target.exists(),
             files: context.sources.iter().map(|source| source.path().display().to_string()).collect(),
-            topology: schema::topology(snapshot.topology()),
+            topology: schema::topology(contents.topology),
             keys: schema::keys(target.keys),
             label: target.schema.name.clone(),
             values: schema::values(&target.schema),
-            engine: info.map_or("", |info| info.engine.name()),
+            engine: contents.engine,
             durability: context.args.durability.name(),
             resumed: importer.resumed(),
             rows: importer.rows(),
@@ -101,10 +120,10 @@ impl Imported {
                 .map(|repeats| repeats.edges - repeats.pairs),
             skipped_lines: importer.skipped().count,
             weights_left_out: importer.weights_left_out(),
-            vertices: snapshot.vertex_count(),
+            vertices: contents.vertices,
             edges,
             edges_at_least: edges.at_least(),
-            vertices_added: snapshot.vertex_count() - before.vertices,
+            vertices_added: contents.vertices - before.vertices,
             edges_added,
             commits: importer.commits(),
             time_zone: context.plan.time_zone(),
@@ -112,7 +131,7 @@ impl Imported {
             command: context.plan.is_inferred.then(|| command::text(context.args)).flatten(),
             seconds: text::Seconds(elapsed),
             edges_per_second: text::rate(importer.rows(), elapsed),
-        })
+        }
     }
 
     /// Rows that repeat an edge of an earlier row, if they were compared; else all that repeat one.

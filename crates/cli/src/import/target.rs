@@ -7,9 +7,9 @@ use crate::interrupt::Interrupt;
 use crate::options::KeysName;
 use crate::stored::wait::WaitArgs;
 use crate::stored::{self, declared, number};
-use hedgerow::store::{self, StoreOptions};
+use hedgerow::store::{self, FirstState, StoreOptions};
 use hedgerow::{
-    Catalog, Column, ColumnType, EdgeSchema, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId,
+    Catalog, CheckpointOptions, CheckpointReport, Column, ColumnType, EdgeSchema, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId,
     LabelSchema, RecordSchema, Topology,
 };
 use std::num::NonZeroUsize;
@@ -21,6 +21,7 @@ pub struct Target<'a> {
     args: &'a ImportArgs,
     store: &'a Path,
     exists: bool,
+    is_on_disk: bool,
     options: GraphOptions,
     /// The label that edges get.
     pub label: LabelId,
@@ -79,6 +80,7 @@ impl<'a> Target<'a> {
             args,
             store: &args.store,
             exists,
+            is_on_disk,
             options,
             label,
             schema,
@@ -104,6 +106,20 @@ impl<'a> Target<'a> {
         self.topology == Topology::Undirected
     }
 
+    /// Returns true if the engine keeps edges in files of its own.
+    pub fn is_on_disk(&self) -> bool {
+        self.is_on_disk
+    }
+
+    /// The engine that a new store is made with.
+    pub fn engine(&self) -> &'static str {
+        self.args.engine.unwrap_or_default().name()
+    }
+
+    pub fn topology(&self) -> Topology {
+        self.topology
+    }
+
     /// Returns true if the store exists.
     pub fn exists(&self) -> bool {
         self.exists
@@ -121,6 +137,15 @@ impl<'a> Target<'a> {
             }
             _ => cause.into(),
         })
+    }
+
+    /// Makes the store with its first state.
+    pub fn create_from(
+        &self,
+        state: &FirstState<'_>,
+        options: &CheckpointOptions,
+    ) -> Result<CheckpointReport, hedgerow::Error> {
+        store::create_from(self.store, &self.options, state, options)
     }
 
     /// The given options that define a new store.

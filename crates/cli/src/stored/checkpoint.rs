@@ -4,12 +4,12 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::{progress, text};
-use hedgerow::{CheckpointOptions, CheckpointReport, Graph};
+use hedgerow::{CheckpointOptions, CheckpointReport, Error, Graph};
 use serde::Serialize;
 use std::time::Instant;
 
 /// The result of a checkpoint.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Checkpointed {
     /// The number; 0 if the engine's own files serve as the checkpoint.
     pub number: u64,
@@ -29,23 +29,26 @@ pub struct Checkpointed {
 
 /// Writes the state of a graph, with a progress bar. Ctrl-C leaves the previous checkpoint.
 pub fn write(graph: &Graph, console: &Console, interrupt: &Interrupt) -> Result<Checkpointed, CliError> {
+    let options = CheckpointOptions::new().cancelled_by(interrupt.token());
+    let written = write_with(options, console, |options| graph.checkpoint(options));
+    interrupt.or_interrupted(written.map_err(StoredError::from))
+}
+
+/// Writes a checkpoint with these options, which `write` gets, and a progress bar.
+pub fn write_with(
+    options: CheckpointOptions,
+    console: &Console,
+    write: impl FnOnce(&CheckpointOptions) -> Result<CheckpointReport, Error>,
+) -> Result<Checkpointed, Error> {
     let started = Instant::now();
     let bar = progress::of_steps(console, "checkpoint", 0);
     let shown = bar.clone();
-    let options = CheckpointOptions::new().cancelled_by(interrupt.token()).reporting_to(move |progress| {
+    let report = write(&options.reporting_to(move |progress| {
         shown.set_length(progress.of);
         shown.set_position(progress.entries);
-    });
-    let report = graph.checkpoint(&options);
+    }));
     bar.finish_and_clear();
-    let report = match report {
-        Err(error) => {
-            interrupt.check()?;
-            return Err(StoredError::from(error).into());
-        }
-        Ok(report) => report,
-    };
-    let CheckpointReport { number, timestamp, written, bytes, vertices, edges, pruned } = report;
+    let CheckpointReport { number, timestamp, written, bytes, vertices, edges, pruned } = report?;
     let edges = text::Edges(edges);
     Ok(Checkpointed {
         number,

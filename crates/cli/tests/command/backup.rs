@@ -53,7 +53,7 @@ fn a_backup_beside_a_writer_is_a_store_and_is_brought_up_to_date() {
 #[test]
 fn unfit_directories_and_damage_are_refused() {
     let folder = Folder::with("graph", "1 2\n2 3\n");
-    folder.json("import graph --store store");
+    folder.json("import graph --store store --chunk 1");
     folder.json("import graph --store other");
     folder.fails("backup store", 2, &["BACKUP"]);
     folder.fails("backup nothing copy", 3, &["there is no store in nothing"]);

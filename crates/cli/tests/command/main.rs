@@ -5,6 +5,7 @@
 mod backup;
 mod bad_input;
 mod bench;
+mod built_import;
 mod clock;
 mod common;
 mod console;

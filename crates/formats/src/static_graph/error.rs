@@ -1,5 +1,6 @@
 //! Errors of loading a static graph.
 
+use hedgerow_kernels::MemoryError;
 use hedgerow_kernels::csr::CsrError;
 use hedgerow_model::{CapacityError, VertexIdError};
 
@@ -23,4 +24,12 @@ pub enum StaticGraphError {
     /// The graph cannot be built.
     #[error(transparent)]
     Csr(#[from] CsrError),
+}
+
+impl StaticGraphError {
+    /// Returns true if a static graph of these vertices would mostly be made of ids without one.
+    #[must_use]
+    pub fn is_about_sparse_ids(&self) -> bool {
+        matches!(self, StaticGraphError::Csr(CsrError::Memory(MemoryError::SparseIds { .. })))
+    }
 }

@@ -56,6 +56,8 @@ struct UnfinishedGraph {
     /// Edges that are not in `edges` yet, and the weights of the first of them: 1 for the others.
     ends: Vec<IdPair>,
     weights: Vec<f64>,
+    /// True if each edge is kept once, from its end with the lesser id.
+    is_once: bool,
     /// Bytes that keys and edges may take until the graph is finished.
     limit: usize,
 }
@@ -84,8 +86,17 @@ impl<K: VertexKey> StaticGraphBuilder<K> {
         let kind = if K::KIND == KeyKind::Number { keys } else { K::KIND };
         let numbering = Numbering::new(kind);
         let (ends, weights) = (Vec::new(), Vec::new());
-        let graph = UnfinishedGraph { numbering, edges, ends, weights, limit: usize::MAX };
+        let (is_once, limit) = (false, usize::MAX);
+        let graph = UnfinishedGraph { numbering, edges, ends, weights, is_once, limit };
         StaticGraphBuilder { graph, keys: PhantomData }
+    }
+
+    /// Keeps each edge once, from its end with the lesser id, whichever end it comes from: the half
+    /// of an undirected graph, as a directed one.
+    #[must_use]
+    pub fn from_lesser_ends(mut self) -> Self {
+        self.graph.is_once = true;
+        self
     }
 
     /// Limits the bytes of keys and edges, while the graph is loaded and when it is finished.
@@ -150,6 +161,10 @@ impl UnfinishedGraph {
     }
 
     fn hand_over(&mut self) {
+        if self.is_once {
+            let ordered = |(one, other): IdPair| (one.min(other), one.max(other));
+            self.ends.iter_mut().for_each(|ends| *ends = ordered(*ends));
+        }
         match &mut self.edges {
             UnfinishedEdges::Plain(edges) => edges.add(&self.ends, unit_slice(self.ends.len())),
             UnfinishedEdges::Weighted(edges) => {

@@ -2,6 +2,8 @@
 
 pub(crate) mod backup;
 pub(crate) mod examine;
+#[cfg(feature = "kernels")]
+pub(crate) mod first_state;
 mod graph;
 mod info;
 mod open;

@@ -120,6 +120,12 @@ impl Csr {
         W::slice(self.out.values(), 0..self.out.neighbors().len())
     }
 
+    /// The type of the values.
+    #[must_use]
+    pub fn column(&self) -> ColumnType {
+        self.column
+    }
+
     /// Bytes on the heap.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {

@@ -1,10 +1,48 @@
 //! The checkpoint of a store.
 
-use super::StoreFiles;
-use crate::checkpoint::{Checkpoint, CheckpointEntry, name_of};
+use super::{Manifest, StoreFiles};
+use crate::checkpoint::{
+    self, Checkpoint, CheckpointEntry, CheckpointError, CheckpointSource, Description, WriteOptions, name_of,
+};
 use crate::error::StoreError;
+use hedgerow_model::CommitTimestamp;
 
 impl StoreFiles {
+    /// Gives a store that was just made its first state, durably: the checkpoint of `source`, after
+    /// whose commit the log begins. A crash leaves the store without commits, or with all of it.
+    ///
+    /// # Errors
+    /// The errors of [`checkpoint::write`]: then the store is removed, if the file system permits.
+    /// The manifest could not be replaced.
+    pub fn begin_with<S: CheckpointSource>(
+        &mut self,
+        description: &Description,
+        source: &S,
+        options: &WriteOptions<'_>,
+    ) -> Result<CheckpointEntry, CheckpointError> {
+        let (number, at) = (1, description.timestamp);
+        debug_assert_eq!(self.manifest.durable, CommitTimestamp::ZERO, "the store has no commits");
+        let written = checkpoint::write(&*self.files, &name_of(number), description, source, options);
+        let written = written.inspect_err(|_| self.remove_without(&name_of(number)))?;
+        let entry = CheckpointEntry { number, at, length: written.bytes };
+        let manifest = &mut self.manifest;
+        manifest.checkpoint = Some(entry);
+        (manifest.oldest_readable, manifest.oldest_wall_clock) = (at, description.wall_clock);
+        manifest.durable = at;
+        self.replace_manifest().map_err(Box::new)?;
+        Ok(entry)
+    }
+
+    /// Removes an empty store whose checkpoint could not be written. If that fails, the store stays
+    /// empty: a manifest must not be missing where there is a checkpoint.
+    fn remove_without(&self, checkpoint: &str) {
+        let removed = self.files.remove(checkpoint);
+        if removed.is_ok() || removed.is_err_and(|error| error.is_not_found()) {
+            // The earlier error matters.
+            let _ = self.files.remove(Manifest::FILE);
+        }
+    }
+
     /// Opens the newest checkpoint, if the manifest has one.
     ///
     /// # Errors

@@ -76,9 +76,9 @@ pub struct CheckpointReport {
 }
 
 impl CheckpointOptions {
-    /// Calls `write` with these options in the form that the writer takes; `share` applies if they
-    /// set no share.
-    pub(super) fn with<T>(
+    /// Calls `write` with these options in the form that the writer takes; `share`, the fraction of
+    /// its time that a thread works, applies if they set none.
+    pub fn with<T>(
         &self,
         pool: Option<&rayon::ThreadPool>,
         share: &(dyn Fn() -> f64 + Sync),

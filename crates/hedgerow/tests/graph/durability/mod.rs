@@ -4,6 +4,7 @@ mod backup;
 mod beside;
 mod bugs;
 mod failures;
+mod first_state;
 mod flushed_labels;
 mod foreign;
 mod foreign_checkpoint;

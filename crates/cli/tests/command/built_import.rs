@@ -1,0 +1,114 @@
+//! Imports into a new store without commits, compared with imports in commits.
+
+use crate::common::{Folder, lines_of};
+use serde_json::Value;
+
+/// Members of a summary that depend on the way, the machine or the name of the store.
+const NOT_COMPARED: [&str; 5] = ["store", "commits", "checkpoint", "seconds", "edges_per_second"];
+
+const ODD: &str = "# odd\n7 3 2.5\r\n3 7 1\n\n7 3 0.5\n9 9 4\n18446744073709551615 7 1\n5 3 2\n3 5 2";
+
+fn folder() -> Folder {
+    let folder = Folder::with("odd.wel", ODD);
+    folder.write("names.txt", "anna ben\nben zoë\nanna ben\nzoë zoë\n");
+    folder.write("bad.txt", "1 2\nno line\n2 3\n3 x\n3 4\n");
+    folder.write("ids", "3 0\n0 5\n5 3\n9 3\n");
+    folder.write("sparse", "4000000000 0\n0 5\n");
+    folder.write("more", "70\n3\n71\n");
+    folder.write("empty", "");
+    folder.json("generate kronecker --scale 10 --weights --output kron.wel");
+    folder.json("convert kron.wel kron.wsg --undirected");
+    folder
+}
+
+#[test]
+fn a_store_is_that_of_the_same_commits() {
+    let folder = folder();
+    let imports = [
+        "odd.wel",
+        "odd.wel --undirected",
+        "odd.wel --weights",
+        "odd.wel --weights --undirected --engine tel",
+        "odd.wel --weights --reverse",
+        "odd.wel --keys text --label knows",
+        "odd.wel --labels likes,knows --label knows --on-repeat last",
+        "odd.wel names.txt --keys text --undirected",
+        "odd.wel --vertices more",
+        "bad.txt --skip-bad-lines",
+        "ids --keys dense --vertices more",
+        "ids --keys dense --undirected",
+        "sparse --keys dense",
+        "empty",
+        "empty --vertices more",
+        "kron.wel ids --threads 1",
+        "kron.wel kron.wel --weights --undirected --atomic",
+        "kron.wsg --weights --undirected",
+    ];
+    for (number, import) in imports.iter().enumerate() {
+        let imported = |options: &str| {
+            let store = format!("{number}{}", options.trim_start_matches("--").replace(' ', ""));
+            let mut summary = folder.json(&format!("import {import} --store {store} {options}"));
+            let members = summary.as_object_mut().unwrap();
+            NOT_COMPARED.iter().for_each(|name| drop(members.remove(*name)));
+            assert_eq!(folder.json(&format!("check {store}"))["problems"], Value::Array(Vec::new()));
+            let labels = folder.json(&format!("info {store}"))["labels"].take();
+            let label = summary["label"].as_str().unwrap().to_owned();
+            folder.json(&format!("export {store} --label {label} --output out.e"));
+            (summary, labels, folder.read("out.e"))
+        };
+        assert_eq!(imported(""), imported("--chunk 1000"), "{import}");
+    }
+}
+
+#[test]
+fn a_stopped_import_keeps_what_was_read_and_goes_on() {
+    let folder = folder();
+    let lines: String = (0..200_000).map(|line| format!("{} {}\n", line % 977, line % 1013)).collect();
+    folder.write("good", &lines);
+    folder.write("bad", &(lines.clone() + "5 no\n6 7\n"));
+    let kept = ["bad:200001:3", "edges of ", "in store: the same command goes on from there"];
+    folder.fails("import good bad --store store", 3, &kept);
+    assert_eq!(folder.json("info store")["import"]["finished"], false);
+    folder.fails("import good bad --store all --atomic", 3, &["bad:200001:3"]);
+    assert!(!folder.path("all").exists());
+    folder.fails("import names.txt --store all", 3, &["names.txt:1:1"]);
+    assert!(!folder.path("all").exists());
+    folder.write("bad", &(lines + "5 1100\n6 7\n"));
+    let resumed = folder.json("import good bad --store store");
+    assert!(resumed["resumed"] == true && resumed["rows"].as_u64() < Some(200_003), "{resumed}");
+    folder.json("import good bad --store all");
+    let edges_of = |store: &str| {
+        folder.json(&format!("export {store} --output out.el"));
+        lines_of(&folder.read("out.el"))
+    };
+    assert_eq!(edges_of("store"), edges_of("all"));
+}
+
+#[cfg(target_os = "linux")]
+mod killed {
+    use super::*;
+    use std::thread;
+    use std::time::Instant;
+
+    #[test]
+    fn an_import_that_is_killed_at_any_moment_can_be_repeated() {
+        let folder = Folder::new();
+        let lines: String = (0..400_000).map(|line| format!("{} {}\n", line % 977, line % 1013)).collect();
+        folder.write("graph", &lines);
+        let begin = Instant::now();
+        folder.json("import graph --store whole");
+        let all = begin.elapsed();
+        let mut killed = 0;
+        for part in 1..=8 {
+            let mut child = folder.start("import graph --store store");
+            thread::sleep(all * part / 8);
+            child.kill().unwrap();
+            killed += u32::from(!child.wait().unwrap().success());
+        }
+        assert!(killed > 0, "the import was over before it could be killed");
+        folder.json("import graph --store store");
+        let edges = |store: &str| folder.json(&format!("info {store}"))["edges"].take();
+        assert_eq!(edges("store"), edges("whole"));
+        assert_eq!(folder.json("check store")["problems"], Value::Array(Vec::new()));
+    }
+}

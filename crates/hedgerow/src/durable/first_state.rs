@@ -1,0 +1,198 @@
+//! Stores that begin with a whole graph.
+
+use crate::error::{Error, Reason};
+use crate::options::{Access, GraphOptions};
+use hedgerow_kernels::Csr;
+use hedgerow_log::StoreFiles;
+use hedgerow_log::checkpoint::{CheckpointSource, Description, ViewSource, VisitRecord, VisitRun, VisitVertex};
+use hedgerow_log::files::{FileSystem, RealFiles};
+use hedgerow_model::{
+    Catalog, Column, CommitTimestamp, Counts, GraphView, Key, LabelId, ReadError, VertexId, ViewError,
+};
+use hedgerow_pipeline::{CheckpointOptions, CheckpointReport, Error as Cause};
+use hedgerow_sync::Arc;
+use rayon::ThreadPoolBuilder;
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+
+/// The graph with which a store begins: a static graph whose vertices have keys.
+#[derive(Clone, Copy)]
+pub struct FirstState<'g> {
+    /// The vertices, which have no properties, and the edges. Of an undirected graph, each edge at
+    /// least from its end with the lesser id.
+    pub graph: &'g Csr,
+    /// The label that the edges get. Its values are those of the static graph.
+    pub label: LabelId,
+    /// The key of a vertex. Keys differ, and dense ones are the ids.
+    pub key: &'g (dyn Fn(VertexId) -> Key + Sync),
+    /// The position of the importer, which notes how far it is.
+    pub input: Option<&'g [u8]>,
+}
+
+impl fmt::Debug for FirstState<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FirstState").field("label", &self.label).finish_non_exhaustive()
+    }
+}
+
+/// Creates a store in the directory `path`, which is created if it is missing, and makes `state` its
+/// first commit: written as a checkpoint, after which the log begins. Opens no graph.
+///
+/// Several times as fast as a commit of the same edges, because neither an engine nor the log
+/// takes them. A crash leaves no store, an empty one, or all of it. O(vertices + edges), in memory
+/// for a few chunks per thread.
+///
+/// ```
+/// use hedgerow::kernels::{BuildOptions, Csr};
+/// use hedgerow::prelude::*;
+/// use hedgerow::store::{self, FirstState};
+/// use hedgerow::{CheckpointOptions, LabelId, Topology, VertexId};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("friends");
+/// let [anna, ben] = [0, 1].map(VertexId::new);
+/// let csr = Csr::from_edges(2, Topology::Directed, &[(anna, ben)], BuildOptions::default())?;
+/// let key = |id: VertexId| Key::from(["anna", "ben"][id.index()]);
+/// let state = FirstState { graph: &csr, label: LabelId::DEFAULT, key: &key, input: None };
+/// let options = GraphOptions::new().keys(KeyKind::String).label::<()>("knows");
+/// store::create_from(&path, &options, &state, &CheckpointOptions::new())?;
+///
+/// let graph = Graph::open(&path)?;
+/// assert!(graph.contains_edge(graph.label::<()>("knows")?, "anna", "ben")?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::Exists`](crate::ErrorKind::Exists) if there is a store;
+/// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if there is no such label, or its
+/// values are of another type; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the
+/// engine keeps edges in files of its own;
+/// [`ErrorKind::Storage`](crate::ErrorKind::Storage) if a file could not be written or the graph
+/// contradicts itself, [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled): then there is no
+/// store, or an empty one.
+pub fn create_from(
+    path: impl AsRef<Path>,
+    options: &GraphOptions,
+    state: &FirstState<'_>,
+    checkpoint: &CheckpointOptions,
+) -> Result<CheckpointReport, Error> {
+    create_from_on(Arc::new(RealFiles::new(path.as_ref())), options, state, checkpoint)
+}
+
+/// [`create_from`] in any directory. For tests.
+#[doc(hidden)]
+pub fn create_from_on(
+    files: Arc<dyn FileSystem>,
+    options: &GraphOptions,
+    state: &FirstState<'_>,
+    checkpoint: &CheckpointOptions,
+) -> Result<CheckpointReport, Error> {
+    if !matches!(options.access, Access::Write) {
+        return Err(Cause::ReadOnly.into());
+    }
+    let engine = options.engine_or_default();
+    if engine.owns_files() {
+        return Err(Reason::NoFirstState(engine.name()).into());
+    }
+    let made_with = options.of_new_store()?;
+    state.check_label(&made_with.catalog)?;
+    let counts = state.counts(made_with.catalog.labels().len());
+    let mut store = [1; 16];
+    if !options.is_simulated {
+        getrandom::fill(&mut store).map_err(Reason::Random)?;
+    }
+    let description = Description {
+        store,
+        timestamp: CommitTimestamp::ZERO.next(),
+        wall_clock: options.clock.wall(),
+        topology: made_with.topology,
+        keys: made_with.keys,
+        catalog: made_with.catalog.clone(),
+        counts,
+        input: state.input.map(Box::from),
+    };
+    let mut store = StoreFiles::create(files, made_with, store)?;
+    let pool = match options.settings().threads {
+        _ if options.is_simulated => None,
+        Some(1) => None,
+        // Without threads it is written, too, only slower.
+        threads => ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build().ok(),
+    };
+    let source = FirstSource { view: ViewSource::new(state.graph, state.key), label: state.label };
+    let begin = checkpoint.with(pool.as_ref(), &|| 1.0, |options| {
+        store.begin_with(&description, &source, options)
+    });
+    let written = begin.map_err(Cause::from)?;
+    Ok(CheckpointReport {
+        number: written.number,
+        timestamp: written.at,
+        written: true,
+        bytes: written.length,
+        vertices: description.counts.vertices,
+        edges: description.counts.total_edges(),
+        pruned: 0,
+    })
+}
+
+impl FirstState<'_> {
+    /// Fails unless the label exists, and has values like those of the graph.
+    fn check_label(&self, catalog: &Catalog) -> Result<(), ViewError> {
+        let (label, asked) = (self.label, self.graph.column());
+        let declared = catalog.label(label).ok_or(ViewError::UnknownLabel(label))?.edges.column();
+        match declared == asked {
+            true => Ok(()),
+            false => Err(ViewError::WrongColumn { label, declared, asked }),
+        }
+    }
+
+    /// The size of the graph, with `labels` labels.
+    fn counts(&self, labels: usize) -> Counts {
+        let count = self.graph.edge_count(LabelId::DEFAULT).at_most();
+        let count_of = |label: usize| if label == self.label.index() { count } else { 0 };
+        let (vertex_bound, vertices) = (self.graph.vertex_bound(), self.graph.vertex_count());
+        Counts { vertex_bound, vertices, edges: (0..labels).map(count_of).collect(), beside: None }
+    }
+}
+
+/// The checkpoint of a static graph, whose edges have this label.
+struct FirstSource<'g> {
+    view: ViewSource<'g, Csr, &'g (dyn Fn(VertexId) -> Key + Sync)>,
+    label: LabelId,
+}
+
+impl FirstSource<'_> {
+    /// The label in the static graph; other labels have no edges, and are not read.
+    fn in_graph(&self, label: LabelId) -> LabelId {
+        debug_assert_eq!(label, self.label);
+        LabelId::DEFAULT
+    }
+}
+
+impl CheckpointSource for FirstSource<'_> {
+    fn vertices(&self, range: Range<u32>, visit: &mut VisitVertex<'_>) -> Result<(), ReadError> {
+        self.view.vertices(range, visit)
+    }
+
+    fn rows<W: Column>(
+        &self,
+        label: LabelId,
+        range: Range<u32>,
+        visit: &mut VisitRun<'_, W>,
+    ) -> Result<(), ReadError> {
+        self.view.rows(self.in_graph(label), range, visit)
+    }
+
+    fn records(
+        &self,
+        label: LabelId,
+        range: Range<u32>,
+        visit: &mut VisitRecord<'_>,
+    ) -> Result<(), ReadError> {
+        self.view.records(self.in_graph(label), range, visit)
+    }
+
+    fn cuts(&self, label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
+        self.view.cuts(self.in_graph(label), parts)
+    }
+}
