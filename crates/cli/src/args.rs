@@ -17,6 +17,7 @@ use crate::maintenance::{
 };
 use crate::man::ManArgs;
 use crate::objects::{DeleteArgs, GetArgs, NeighborsArgs, PathArgs, PutArgs};
+use crate::options::is_large_file;
 use crate::run::RunArgs;
 use crate::shell::ShellArgs;
 use crate::stats::StatsArgs;
@@ -197,7 +198,9 @@ impl Command {
         match self {
             Command::Run(args) => args.kernel.place().graph.is_large_file(),
             Command::Stats(args) => args.graph.is_large_file(),
-            Command::Import(args) => args.memory.memory.is_some(),
+            Command::Import(args) => {
+                args.memory.memory.is_some() || args.files.iter().any(|path| is_large_file(path))
+            }
             Command::Compact(args) => args.memory.memory.is_some(),
             _ => false,
         }

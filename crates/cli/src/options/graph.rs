@@ -97,11 +97,9 @@ impl GraphArgs {
         }
     }
 
-    /// Returns true if the graph is a file of at least 64 MiB.
+    /// Returns true if the graph is a [large file](is_large_file).
     pub fn is_large_file(&self) -> bool {
-        let path = self.graph.as_ref().or(self.path.as_ref());
-        let metadata = path.and_then(|path| path.metadata().ok());
-        metadata.is_some_and(|file| file.is_file() && file.len() >= LARGE)
+        self.graph.as_ref().or(self.path.as_ref()).is_some_and(|path| is_large_file(path))
     }
 
     /// The state of a store to read, with these limits on memory.
@@ -144,6 +142,11 @@ impl GraphArgs {
 
 fn first(given: &[(bool, &'static str)]) -> Option<&'static str> {
     given.iter().find(|(is_given, _)| *is_given).map(|(_, option)| *option)
+}
+
+/// Returns true if this is a file of at least 64 MiB.
+pub fn is_large_file(path: &Path) -> bool {
+    path.metadata().is_ok_and(|file| file.is_file() && file.len() >= LARGE)
 }
 
 /// Returns true if this is the directory of a store, damaged or not.

@@ -20,7 +20,7 @@ mod value;
 
 pub use at::At;
 pub use format::{FormatName, graph_format, table_format};
-pub use graph::{GraphArgs, Place};
+pub use graph::{GraphArgs, Place, is_large_file};
 pub use input::{ColumnsName, FormatArgs, KeysName, STANDARD_INPUT};
 pub use memory::MemoryArgs;
 pub use time::{edge_time, past_time, time};

@@ -55,6 +55,7 @@ mod operation;
 mod read_error;
 mod record_change;
 mod records;
+pub mod scatter;
 mod schema;
 mod schema_builders;
 pub mod search;

@@ -1,16 +1,11 @@
-//! Builds rows from edges in any order: scatters their entries to parts of consecutive owners as
-//! they come, then places and sorts them part by part.
-//!
-//! Two passes in memory order replace one with random accesses, and neither needs an atomic: a
-//! chunk of the input fills its own pieces, a part its own rows. Entries of one row keep the order
-//! of the input until they are sorted, so the last of several can win.
+//! Builds graphs from edges in any order: [scatters](hedgerow_model::scatter) their entries to parts
+//! of consecutive owners as they come, then builds the rows part by part.
 
 use super::rows::{RowBlock, Rows};
 use super::{BuildOptions, Csr, CsrError, Presence};
+use hedgerow_model::scatter::{ScatteredEntries, ScatteredPart, ScatteredParts};
 use hedgerow_model::{Column, CommitTimestamp, Direction, Topology, VertexId};
 
-/// A part has 2^12 owners: its rows are placed in the cache, and an owner takes two bytes.
-const OWNER_BITS: u32 = 12;
 /// Parts whose rows are built at a time. Their entries are freed before the next are built.
 const PARTS_AT_A_TIME: usize = 8;
 /// Fewer edges than this are not worth a chunk of their own.
@@ -23,18 +18,6 @@ pub(super) enum Duplicates {
     Keep,
     /// Keeps the last entry in the order of the input.
     KeepLast,
-}
-
-/// The entries of one chunk of the input, by part.
-#[derive(Debug)]
-pub(super) struct Entries<W>(Vec<Piece<W>>);
-
-/// Entries of one part: owners, counted from the first of the part, their neighbors and values.
-#[derive(Debug)]
-struct Piece<W> {
-    owners: Vec<u16>,
-    neighbors: Vec<VertexId>,
-    values: Vec<W>,
 }
 
 /// Builds a graph from edges that come chunk by chunk.
@@ -54,9 +37,9 @@ struct Piece<W> {
 #[derive(Debug)]
 pub struct CsrBuilder<W> {
     topology: Topology,
-    out: Vec<Entries<W>>,
+    out: Vec<ScatteredEntries<W>>,
     /// The entries of in-neighbors, if the graph has them.
-    reverse: Vec<Entries<W>>,
+    reverse: Vec<ScatteredEntries<W>>,
     edges: u64,
     /// A bound above all ends of edges.
     bound: u32,
@@ -84,7 +67,7 @@ impl<W: Column> CsrBuilder<W> {
         self.push([entries_of(|| edges.iter().zip(values).map(edge), self.topology)], edges.len());
     }
 
-    fn push(&mut self, chunks: impl IntoIterator<Item = [Entries<W>; 2]>, edges: usize) {
+    fn push(&mut self, chunks: impl IntoIterator<Item = [ScatteredEntries<W>; 2]>, edges: usize) {
         for [out, reverse] in chunks {
             self.out.push(out);
             self.reverse.push(reverse);
@@ -96,7 +79,7 @@ impl<W: Column> CsrBuilder<W> {
     /// both ends of an undirected edge. O(1).
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.entries() * entry_bytes::<W>() * self.topology.directions().len() as u64
+        self.entries() * ScatteredEntries::<W>::ENTRY_BYTES as u64 * self.topology.directions().len() as u64
     }
 
     /// An upper bound of the bytes of the graph that [`finish`](Self::finish) makes. O(1).
@@ -214,71 +197,10 @@ fn check_ends<E, W>(
 fn entries_of<W: Column, I: Iterator<Item = (VertexId, VertexId, W)>>(
     edges: impl Fn() -> I,
     topology: Topology,
-) -> [Entries<W>; 2] {
-    let entries = |direction: Direction| {
-        let mut counts: Vec<usize> = Vec::new();
-        for_each_entry(edges(), (topology, direction), |owner, _, _| {
-            let part = part_of(owner);
-            if part >= counts.len() {
-                counts.resize(part + 1, 0);
-            }
-            counts[part] += 1;
-        });
-        let mut entries = Entries(counts.into_iter().map(Piece::with_capacity).collect());
-        let push = |owner, neighbor, value| entries.push(owner, neighbor, value);
-        for_each_entry(edges(), (topology, direction), push);
-        entries
-    };
+) -> [ScatteredEntries<W>; 2] {
     let has_reverse = topology.stored(Direction::In) == Some(Direction::In);
-    [entries(Direction::Out), if has_reverse { entries(Direction::In) } else { Entries::new() }]
-}
-
-/// Visits owner, neighbor and value of the entries of edges in one direction.
-#[inline]
-fn for_each_entry<W: Copy>(
-    edges: impl Iterator<Item = (VertexId, VertexId, W)>,
-    (topology, direction): (Topology, Direction),
-    mut visit: impl FnMut(VertexId, VertexId, W),
-) {
-    for (source, destination, value) in edges {
-        match direction {
-            Direction::In => visit(destination, source, value),
-            Direction::Out if topology.is_undirected() && source != destination => {
-                visit(source, destination, value);
-                visit(destination, source, value);
-            }
-            Direction::Out => visit(source, destination, value),
-        }
-    }
-}
-
-impl<W: Column> Entries<W> {
-    pub(super) fn new() -> Self {
-        Entries(Vec::new())
-    }
-
-    #[inline]
-    pub(super) fn push(&mut self, owner: VertexId, neighbor: VertexId, value: W) {
-        let part = part_of(owner);
-        if part >= self.0.len() {
-            self.0.resize_with(part + 1, || Piece::with_capacity(0));
-        }
-        let piece = &mut self.0[part];
-        piece.owners.push((owner.get() % (1 << OWNER_BITS)) as u16);
-        piece.neighbors.push(neighbor);
-        piece.values.push(value);
-    }
-}
-
-impl<W> Piece<W> {
-    fn with_capacity(entries: usize) -> Self {
-        let (owners, neighbors) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
-        Piece { owners, neighbors, values: Vec::with_capacity(entries) }
-    }
-}
-
-fn part_of(owner: VertexId) -> usize {
-    owner.index() >> OWNER_BITS
+    let reverse = has_reverse.then(|| ScatteredEntries::of(&edges, (topology, Direction::In)));
+    [ScatteredEntries::of(&edges, (topology, Direction::Out)), reverse.unwrap_or_default()]
 }
 
 /// The rows of the entries that `emit` pushes for every chunk.
@@ -287,10 +209,10 @@ pub(super) fn rows_by_owner<C: Send, W: Column>(
     chunks: Vec<C>,
     duplicates: Duplicates,
     options: BuildOptions<'_>,
-    emit: impl Fn(C, &mut Entries<W>) -> Result<(), CsrError> + Sync,
+    emit: impl Fn(C, &mut ScatteredEntries<W>) -> Result<(), CsrError> + Sync,
 ) -> Result<Rows, CsrError> {
     let entries = options.map_chunks(chunks, |chunk| {
-        let mut entries = Entries::new();
+        let mut entries = ScatteredEntries::new();
         emit(chunk, &mut entries)?;
         Ok(entries)
     })?;
@@ -300,78 +222,32 @@ pub(super) fn rows_by_owner<C: Send, W: Column>(
 /// The rows of entries, given chunk by chunk in the order of the input.
 fn rows_of<W: Column>(
     vertex_bound: u32,
-    chunks: Vec<Entries<W>>,
+    chunks: Vec<ScatteredEntries<W>>,
     duplicates: Duplicates,
     options: BuildOptions<'_>,
 ) -> Result<Rows, CsrError> {
-    let count = chunks.iter().flat_map(|Entries(pieces)| pieces).map(|piece| piece.owners.len()).sum();
-    let parts = chunks.iter().map(|Entries(pieces)| pieces.len()).max().unwrap_or(0);
-    let mut chunks: Vec<_> = chunks.into_iter().map(|Entries(pieces)| pieces.into_iter()).collect();
-    let mut rows = Rows::with_capacity(vertex_bound, W::TYPE, count);
-    for first in (0..parts).step_by(PARTS_AT_A_TIME) {
-        let part = |part| (part, chunks.iter_mut().filter_map(Iterator::next).collect());
-        let parts = (first..parts.min(first + PARTS_AT_A_TIME)).map(part).collect();
-        let blocks = options.map_chunks(parts, |(part, pieces)| Ok(block(part, pieces, duplicates)))?;
+    let mut parts = ScatteredParts::new(chunks);
+    let mut rows = Rows::with_capacity(vertex_bound, W::TYPE, parts.entries());
+    loop {
+        let some = parts.take(PARTS_AT_A_TIME);
+        if some.is_empty() {
+            return Ok(rows.up_to(vertex_bound));
+        }
+        let blocks = options.map_chunks(some, |part| Ok(block(part, duplicates)))?;
         blocks.into_iter().for_each(|block| rows.append(&block));
     }
-    Ok(rows.up_to(vertex_bound))
 }
 
 /// The rows of the owners of a part.
-fn block<W: Column>(part: usize, pieces: Vec<Piece<W>>, duplicates: Duplicates) -> RowBlock {
-    let (ends, mut placed) = place(&pieces);
-    drop(pieces);
-    let first = (part << OWNER_BITS) as u32;
-    let owners = first..first + ends.len() as u32;
-    let mut block = RowBlock::new(owners.clone(), W::TYPE, placed.len());
-    let mut start = 0;
-    for (owner, end) in owners.map(VertexId::new).zip(ends) {
-        let row = &mut placed[start..end];
-        sort_row(row);
-        for (position, (neighbor, value)) in row.iter().enumerate() {
-            let again = row.get(position + 1).is_some_and(|(next, _)| next == neighbor);
-            if !again || duplicates == Duplicates::Keep {
-                block.push(owner, *neighbor, *value);
-            }
-        }
-        start = end;
+fn block<W: Column>(part: ScatteredPart<W>, duplicates: Duplicates) -> RowBlock {
+    let rows = part.into_rows();
+    let mut block = RowBlock::new(rows.owners(), W::TYPE, rows.len());
+    let push = |owner, neighbor, value: &W| block.push(owner, neighbor, *value);
+    match duplicates {
+        Duplicates::Keep => rows.each(push),
+        Duplicates::KeepLast => rows.each_last(push),
     }
     block
-}
-
-/// The end of the row of each owner up to the last that has neighbors, and the rows, in the order
-/// of the input.
-fn place<W: Column>(pieces: &[Piece<W>]) -> (Vec<usize>, Vec<(VertexId, W)>) {
-    let mut next = vec![0; 1 << OWNER_BITS];
-    let owners = pieces.iter().flat_map(|piece| &piece.owners);
-    owners.for_each(|owner| next[usize::from(*owner)] += 1);
-    let used = next.iter().rposition(|degree| *degree > 0).map_or(0, |last| last + 1);
-    next.truncate(used);
-    let mut start = 0;
-    for degree in &mut next {
-        start += std::mem::replace(degree, start);
-    }
-    let mut placed = vec![(VertexId::default(), W::default()); start];
-    for Piece { owners, neighbors, values } in pieces {
-        for ((owner, neighbor), value) in owners.iter().zip(neighbors).zip(values) {
-            let slot = &mut next[usize::from(*owner)];
-            placed[*slot] = (*neighbor, *value);
-            *slot += 1;
-        }
-    }
-    (next, placed)
-}
-
-/// Sorts by neighbor; stable.
-pub(super) fn sort_row<W>(row: &mut [(VertexId, W)]) {
-    if row.is_sorted_by_key(|(neighbor, _)| *neighbor) {
-        return;
-    }
-    match size_of::<W>() {
-        // Equal entries are the same.
-        0 => row.sort_unstable_by_key(|(neighbor, _)| *neighbor),
-        _ => row.sort_by_key(|(neighbor, _)| *neighbor),
-    }
 }
 
 /// Bytes of finished rows.
@@ -382,10 +258,5 @@ pub(super) fn rows_bytes<W: Column>(vertex_bound: u32, entries: usize) -> u64 {
 
 /// Peak bytes while building rows by owner: entries, and finished rows.
 pub(super) fn build_bytes<W: Column>(vertex_bound: u32, entries: usize) -> u64 {
-    entries as u64 * entry_bytes::<W>() + rows_bytes::<W>(vertex_bound, entries)
-}
-
-/// Bytes of an entry before its row exists.
-fn entry_bytes<W>() -> u64 {
-    (size_of::<u16>() + size_of::<VertexId>() + size_of::<W>()) as u64
+    entries as u64 * ScatteredEntries::<W>::ENTRY_BYTES as u64 + rows_bytes::<W>(vertex_bound, entries)
 }

@@ -1,9 +1,10 @@
 //! Copies of views, as they are or transposed.
 
-use super::build::{Duplicates, Entries, build_bytes, rows_by_owner, rows_bytes, sort_row};
+use super::build::{Duplicates, build_bytes, rows_by_owner, rows_bytes};
 use super::parallel::{has_parallel_edges, scan_each_edge};
 use super::rows::{RowBlock, Rows};
 use super::{BuildOptions, Csr, CsrError, Presence};
+use hedgerow_model::scatter::{ScatteredEntries, sort_row};
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, GraphView, LabelId, ReadError, RecordView, Topology,
     VertexId,
@@ -73,7 +74,7 @@ impl Csr {
         options.memory.check(build_bytes::<W>(vertex_bound, entries), vertex_bound, view.vertex_count())?;
 
         let cuts = adjacency.cuts(options.parts()).map_err(read)?;
-        let turn = |range, turned: &mut Entries<W>| {
+        let turn = |range, turned: &mut ScatteredEntries<W>| {
             scan(&adjacency, range, |source, destinations, values| {
                 let entries = destinations.iter().zip(values);
                 entries.for_each(|(destination, value)| turned.push(*destination, source, *value));

@@ -1,6 +1,6 @@
 //! Copies of views with weights, from the values or the records of edges.
 
-use super::build::{rows_bytes, sort_row};
+use super::build::rows_bytes;
 use super::copy::{entry_count, read};
 use super::parallel::scan_record_rows;
 use super::rows::{RowBlock, Rows};
@@ -8,6 +8,7 @@ use super::{BuildOptions, Csr, CsrError};
 use crate::WeightError;
 use hedgerow_encoding::wire::DecodeError;
 use hedgerow_encoding::{EdgeWeight, ParallelList};
+use hedgerow_model::scatter::sort_row;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, LabelId, ParallelEdges, ReadError, RecordView,
     VertexId, with_width,

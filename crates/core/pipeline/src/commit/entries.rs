@@ -1,40 +1,64 @@
 //! The adjacency entries of many edges in one stored direction: sorted, deduplicated, the last edge
 //! wins.
 
-use hedgerow_model::{Direction, EdgeChange, EdgeValue, Topology, VertexId};
+use hedgerow_model::scatter::{ScatteredEntries, ScatteredPart, ScatteredParts};
+use hedgerow_model::{Column, Direction, EdgeChange, EdgeValue, Topology, VertexId};
+use hedgerow_sync::map_chunks;
 use rayon::ThreadPool;
-use rayon::slice::ParallelSliceMut;
 use smallvec::SmallVec;
+use std::convert::Infallible;
 
 /// The ends of an edge as ids.
 pub(crate) type EndIds = (VertexId, VertexId);
 
+/// The stored direction of entries, and the topology of their graph.
+type Stored = (Topology, Direction);
+
+/// Fewer edges than this, or so few per part of all owners, are sorted instead of scattered.
+const FEWEST_TO_SCATTER: usize = 1 << 16;
+const FEWEST_PER_PART: usize = 64;
+const OWNERS_OF_PART: usize = 1 << 12;
+
+/// Parts of owners whose entries are made at a time.
+const PARTS_AT_A_TIME: usize = 16;
+
 /// The entries of edges that are put, all with the same value. O(n log n), on the threads of `pool`
 /// if given.
 pub(crate) fn put_entries(
-    (topology, direction): (Topology, Direction),
-    edges: impl ExactSizeIterator<Item = EndIds>,
+    stored: Stored,
+    edges: &[EndIds],
     value: EdgeValue,
     pool: Option<&ThreadPool>,
 ) -> SmallVec<[EdgeChange; 2]> {
+    let change = |position, ()| EdgeChange::put_at(position, value);
+    if are_scattered(edges) {
+        return scattered(stored, edges, |_| (), change, pool);
+    }
     let mut positions = Vec::with_capacity(edges.len());
-    for_each_position((topology, direction), edges, |position, _| positions.push(position));
-    sort_positions(&mut positions, pool);
+    for_each_position(stored, edges, |position, _| positions.push(position));
+    positions.sort_unstable();
     positions.dedup();
-    collect(positions.into_iter().map(|position| EdgeChange::put_at(position, value)))
+    collect(positions.into_iter().map(|position| change(position, ())))
 }
 
 /// The entries of edges with different changes: `value_of` returns the value to put by the edge's
 /// number, or `None` to delete. O(n log n), on the threads of `pool` if given.
 pub(crate) fn changed_entries(
-    (topology, direction): (Topology, Direction),
-    edges: impl ExactSizeIterator<Item = EndIds>,
-    value_of: impl Fn(usize) -> Option<EdgeValue>,
+    stored: Stored,
+    edges: &[EndIds],
+    value_of: impl Fn(usize) -> Option<EdgeValue> + Sync,
     pool: Option<&ThreadPool>,
 ) -> SmallVec<[EdgeChange; 2]> {
+    let change = |position, edge| EdgeChange {
+        value: value_of(edge as usize),
+        ..EdgeChange::put_at(position, EdgeValue::default())
+    };
+    if are_scattered(edges) {
+        return scattered(stored, edges, |edge| edge as u64, change, pool);
+    }
     let mut positions = Vec::with_capacity(edges.len());
-    for_each_position((topology, direction), edges, |position, edge| positions.push((position, edge)));
-    sort_numbered(&mut positions, pool);
+    for_each_position(stored, edges, |position, edge| positions.push((position, edge as u64)));
+    positions.sort_unstable();
     // Keep the last entry of each position: the entry of the last edge.
     positions.dedup_by(|later, kept| {
         let is_same = later.0 == kept.0;
@@ -43,11 +67,51 @@ pub(crate) fn changed_entries(
         }
         is_same
     });
-    let change = |(position, edge)| EdgeChange {
-        value: value_of(edge),
-        ..EdgeChange::put_at(position, EdgeValue::default())
+    collect(positions.into_iter().map(|(position, edge)| change(position, edge)))
+}
+
+/// Returns true if the edges are many, and many for the owners that they may have.
+fn are_scattered(edges: &[EndIds]) -> bool {
+    let parts = || edges.iter().map(|(one, other)| one.max(other).index() / OWNERS_OF_PART).max();
+    edges.len() >= FEWEST_TO_SCATTER
+        && parts().is_some_and(|parts| edges.len() / FEWEST_PER_PART >= parts)
+}
+
+/// The entries of edges, [scattered](hedgerow_model::scatter) by owner. Of several at one position,
+/// the last one stays, with the value that `value_of` returns for its number.
+fn scattered<W: Column>(
+    stored: Stored,
+    edges: &[EndIds],
+    value_of: impl Fn(usize) -> W + Sync,
+    change: impl Fn(u64, W) -> EdgeChange + Sync,
+    pool: Option<&ThreadPool>,
+) -> SmallVec<[EdgeChange; 2]> {
+    let threads = pool.map_or(1, ThreadPool::current_num_threads);
+    let length = edges.len().div_ceil(threads).max(1);
+    let entries_of = |(chunk, ends): (usize, &[EndIds])| {
+        let edges = (chunk * length..).zip(ends);
+        let edge = |(edge, ends): (usize, &EndIds)| (ends.0, ends.1, value_of(edge));
+        Ok::<_, Infallible>(ScatteredEntries::of(&|| edges.clone().map(edge), stored))
     };
-    collect(positions.into_iter().map(change))
+    let Ok(chunks) = map_chunks(pool, edges.chunks(length).enumerate().collect(), entries_of);
+    let mut parts = ScatteredParts::new(chunks);
+    let mut changes = Vec::with_capacity(parts.entries());
+    loop {
+        let some = parts.take(PARTS_AT_A_TIME);
+        if some.is_empty() {
+            return SmallVec::from_vec(changes);
+        }
+        let changes_of = |part: ScatteredPart<W>| {
+            let rows = part.into_rows();
+            let mut changes = Vec::with_capacity(rows.len());
+            rows.each_last(|owner, neighbor, value| {
+                changes.push(change(EdgeChange::position_of(owner, neighbor), *value));
+            });
+            Ok::<_, Infallible>(changes)
+        };
+        let Ok(made) = map_chunks(pool, some, changes_of);
+        made.iter().for_each(|made| changes.extend_from_slice(made));
+    }
 }
 
 /// Collects through a `Vec`, which knows its length and does not check the capacity per entry.
@@ -58,11 +122,11 @@ fn collect(entries: impl Iterator<Item = EdgeChange>) -> SmallVec<[EdgeChange; 2
 /// Visits the [position](EdgeChange::position) of every entry in a stored direction, with the
 /// number of its edge.
 fn for_each_position(
-    (topology, direction): (Topology, Direction),
-    edges: impl Iterator<Item = EndIds>,
+    (topology, direction): Stored,
+    edges: &[EndIds],
     mut visit: impl FnMut(u64, usize),
 ) {
-    for (edge, (source, destination)) in edges.enumerate() {
+    for (edge, (source, destination)) in edges.iter().copied().enumerate() {
         if direction == Direction::Out {
             visit(EdgeChange::position_of(source, destination), edge);
         }
@@ -72,22 +136,5 @@ fn for_each_position(
             }
             _ => {}
         }
-    }
-}
-
-// Not generic: a parallel sort is much code, which would be compiled for every edge type on every
-// engine.
-
-fn sort_positions(positions: &mut [u64], pool: Option<&ThreadPool>) {
-    match pool {
-        Some(pool) => pool.install(|| positions.par_sort_unstable()),
-        None => positions.sort_unstable(),
-    }
-}
-
-fn sort_numbered(positions: &mut [(u64, usize)], pool: Option<&ThreadPool>) {
-    match pool {
-        Some(pool) => pool.install(|| positions.par_sort_unstable()),
-        None => positions.sort_unstable(),
     }
 }

@@ -3,11 +3,13 @@
 
 use crate::commit::entries::{EndIds, changed_entries, put_entries};
 use crate::commit::holdings::{AssignedIds, Holdings};
+use crate::commit::known_ids::KnownIds;
 use crate::commit::resolve::Resolved;
 use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::dictionary::{Dictionary, DictionaryError};
 use crate::error::{Error, read_failed};
 use crate::store::Store;
+use fixedbitset::FixedBitSet;
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
@@ -18,6 +20,7 @@ use hedgerow_sequencer::{LockGuard, Stripes, WriterKind};
 use hedgerow_sync::map_chunks;
 use rayon::ThreadPool;
 use smallvec::SmallVec;
+use std::convert::Infallible;
 
 /// The edges of a bulk ingest, by position.
 ///
@@ -51,6 +54,13 @@ pub trait BulkEdges: Sync {
         first: usize,
         ends: &mut [(VertexId, VertexId)],
     ) -> Result<Vec<usize>, DictionaryError> {
+        if dictionary.is_dense() {
+            for (edge, ends) in ends.iter_mut().enumerate() {
+                let [source, destination] = self.keys(first + edge);
+                *ends = (dictionary.dense(source)?, dictionary.dense(destination)?);
+            }
+            return Ok(Vec::new());
+        }
         let mut missing = Vec::new();
         let key_at = |end: usize| self.keys(first + end / 2)[end % 2];
         dictionary.current_of_each(2 * ends.len(), key_at, |end, id| match (id, end % 2) {
@@ -79,6 +89,9 @@ const OPTIMISTIC_ATTEMPTS: usize = 2;
 
 /// Number of edges whose keys one thread looks up at a time.
 const LOOK_UP_CHUNK: usize = 1 << 13;
+
+/// Ids per word of a set.
+const IDS_PER_WORD: usize = 64;
 
 /// Keys are prefetched this many edges ahead of the edge whose ends get ids.
 const ASSIGN_AHEAD: usize = 8;
@@ -132,9 +145,10 @@ impl Store {
             None => entries(self.topology, bulk, &ends, pool),
         };
         let appending = as_they_came.as_ref().and_then(|_| LockGuard::append(&self.units));
-        let lock = || LockGuard::lock(&self.units, self.stripes_of(ends_of(&ends)));
+        let vertices = distinct(&ends, pool);
+        let lock = || LockGuard::lock(&self.units, self.stripes_of(vertices.iter().copied()));
         holdings.hold_units(appending.unwrap_or_else(lock));
-        let mut created = self.missing_vertices(&ends, &holdings.held(), pool)?;
+        let mut created = self.missing_vertices(&vertices, &holdings.held(), pool)?;
         if !created.is_empty() && holdings.lock_if_appending(|| self.stripes_of(created.iter().copied())) {
             // Another commit that appends may have created some vertices before they were locked.
             created = self.missing_of(&created, &holdings.held())?;
@@ -181,31 +195,35 @@ impl Store {
             true => self.dictionary.current(key)?.ok_or_else(|| Error::NoSuchVertex(key.to_key())),
             false => assigned.current_or_assign(key),
         };
+        let mut known = KnownIds::new(2 * missing.len());
         for (number, position) in missing.iter().enumerate() {
             if let Some(ahead) = missing.get(number + ASSIGN_AHEAD) {
-                edges.keys(*ahead).into_iter().for_each(|key| self.dictionary.prefetch(key));
+                // Fetches the places of known keys, too.
+                let unknown = edges.keys(*ahead).into_iter().filter(|key| known.get(*key).is_none());
+                unknown.for_each(|key| self.dictionary.prefetch(key));
             }
+            let mut once = |key| match known.get(key) {
+                Some(id) => Ok(id),
+                None => id_of(key).inspect(|id| known.insert(key, *id)),
+            };
             let [source, destination] = edges.keys(*position);
-            ends[*position] = (id_of(source)?, id_of(destination)?);
+            ends[*position] = (once(source)?, once(destination)?);
         }
         Ok(())
     }
 
-    /// The endpoints that do not exist yet, ascending.
+    /// The vertices that do not exist yet, in the same order.
     fn missing_vertices(
         &self,
-        ends: &[EndIds],
+        vertices: &[VertexId],
         held: &HeldLocks<'_>,
         pool: Option<&ThreadPool>,
     ) -> Result<Vec<VertexId>, Error> {
-        let missing_of = |ends: &[EndIds]| self.missing_of(&ends_of(ends).collect::<Vec<_>>(), held);
-        let mut missing = map_chunks(pool, ends.chunks(LOOK_UP_CHUNK).collect(), missing_of)?.concat();
-        missing.sort_unstable();
-        missing.dedup();
-        Ok(missing)
+        let chunks = vertices.chunks(LOOK_UP_CHUNK).collect();
+        Ok(map_chunks(pool, chunks, |vertices: &[VertexId]| self.missing_of(vertices, held))?.concat())
     }
 
-    /// The vertices that do not exist yet, in the same order.
+    /// Like [`missing_vertices`](Self::missing_vertices), on this thread.
     fn missing_of(&self, vertices: &[VertexId], held: &HeldLocks<'_>) -> Result<Vec<VertexId>, Error> {
         let mut missing = Vec::new();
         self.engine.add_missing(held, vertices, &mut missing).map_err(read_failed)?;
@@ -249,6 +267,9 @@ fn look_up(
     pool: Option<&ThreadPool>,
 ) -> Result<LookedUp, DictionaryError> {
     let mut ends = vec![EndIds::default(); edges.count()];
+    if dictionary.is_unused() {
+        return Ok(LookedUp { ends, missing: (0..edges.count()).collect() });
+    }
     let chunks = ends.chunks_mut(LOOK_UP_CHUNK).enumerate().collect();
     let look_up_chunk =
         |(chunk, ends): (usize, &mut [EndIds])| edges.look_up(dictionary, chunk * LOOK_UP_CHUNK, ends);
@@ -266,7 +287,7 @@ fn entries(
 ) -> SmallVec<[AdjacencyEffects; 2]> {
     let Bulk { label, edges, records, .. } = *bulk;
     let effects = topology.directions().iter().map(|direction| {
-        let (stored, ends) = ((topology, *direction), ends.iter().copied());
+        let stored = (topology, *direction);
         let value_of = |edge: usize| Some(edges.value(edge));
         let number_of = |edge: usize| Some(EdgeValue(edge as u64));
         let changes = match edges.value_type() {
@@ -279,7 +300,30 @@ fn entries(
     effects.collect()
 }
 
-/// All endpoints.
-fn ends_of(ends: &[EndIds]) -> impl Iterator<Item = VertexId> {
-    ends.iter().flat_map(|ends| <[VertexId; 2]>::from(*ends))
+/// The ends of the edges, ascending. O(edges) if many of all ids are ends, else O(n log n).
+fn distinct(ends: &[EndIds], pool: Option<&ThreadPool>) -> Vec<VertexId> {
+    fn vertices(ends: &[EndIds]) -> impl Iterator<Item = VertexId> {
+        ends.iter().flat_map(|ends| <[VertexId; 2]>::from(*ends))
+    }
+    let bound = vertices(ends).max().map_or(0, |last| last.index() + 1);
+    if bound / IDS_PER_WORD > 2 * ends.len() {
+        let mut vertices: Vec<_> = vertices(ends).collect();
+        vertices.sort_unstable();
+        vertices.dedup();
+        return vertices;
+    }
+    let threads = pool.map_or(1, ThreadPool::current_num_threads);
+    let set_of = |ends: &[EndIds]| {
+        let mut set = FixedBitSet::with_capacity(bound);
+        vertices(ends).for_each(|vertex| set.insert(vertex.index()));
+        Ok::<_, Infallible>(set)
+    };
+    let chunks = ends.chunks(ends.len().div_ceil(threads).max(1)).collect();
+    let Ok(sets) = map_chunks(pool, chunks, set_of);
+    let all = sets.into_iter().reduce(|mut all, set| {
+        all.union_with(&set);
+        all
+    });
+    // Ids have 32 bits.
+    all.iter().flat_map(FixedBitSet::ones).map(|id| VertexId::new(id as u32)).collect()
 }

@@ -14,6 +14,7 @@ mod holdings;
 pub(crate) mod ingest;
 mod ingest_lists;
 pub(crate) mod ingest_records;
+mod known_ids;
 mod pairs;
 mod plan_each;
 pub(crate) mod resolve;

@@ -79,6 +79,11 @@ impl IdAllocator {
         self.state.lock().deleted.push(Deleted { id, lifetime });
     }
 
+    /// Returns true if no id was ever assigned. O(1).
+    pub(crate) fn are_unused(&self) -> bool {
+        self.state.lock().next == 0
+    }
+
     /// Heap bytes. O(1).
     pub(crate) fn bytes(&self) -> usize {
         let IdState { free, gaps, deleted, kept_ids, .. } = &*self.state.lock();

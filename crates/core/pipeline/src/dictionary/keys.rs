@@ -81,6 +81,20 @@ impl Dictionary {
         }
     }
 
+    /// Returns true if no key has ever had an id, except by a commit that is in progress. O(1).
+    pub fn is_unused(&self) -> bool {
+        !self.is_dense() && self.ids.are_unused()
+    }
+
+    /// The id that a dense key is.
+    #[inline]
+    pub fn dense(&self, key: KeyRef<'_>) -> Result<VertexId, DictionaryError> {
+        match key {
+            KeyRef::Number(number) => Ok(VertexId::try_from(number)?),
+            _ => Err(self.wrong_kind(key)),
+        }
+    }
+
     /// Passes the [current](Dictionary::current) id of each of `count` keys to `found`, with the
     /// key's index, in order, up to the first key of a wrong kind. Numbers are looked up in
     /// batches, so that their cache misses overlap.

@@ -148,7 +148,7 @@ impl GatheredEdges {
         direction: Direction,
         pool: Option<&ThreadPool>,
     ) -> SmallVec<[EdgeChange; 2]> {
-        let (stored, ends) = ((topology, direction), self.ends.iter().copied());
+        let (stored, ends) = ((topology, direction), &*self.ends);
         match &self.values {
             None => put_entries(stored, ends, EdgeValue(0), pool),
             Some(values) => changed_entries(stored, ends, |edge| values[edge], pool),
