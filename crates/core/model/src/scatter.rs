@@ -9,8 +9,8 @@ use crate::{Column, Direction, Topology, VertexId};
 use std::ops::Range;
 use std::vec;
 
-/// A part has 2^12 owners: its rows are placed in the cache, and an owner takes two bytes.
-const OWNER_BITS: u32 = 12;
+/// A part has this many owners: its rows are placed in the cache, and an owner takes two bytes.
+pub const OWNERS_OF_PART: usize = 1 << 12;
 
 /// The entries of one chunk of the input, by part.
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ impl<W: Column> ScatteredEntries<W> {
             self.0.resize_with(part + 1, || Piece::with_capacity(0));
         }
         let piece = &mut self.0[part];
-        piece.owners.push((owner.get() % (1 << OWNER_BITS)) as u16);
+        piece.owners.push((owner.index() % OWNERS_OF_PART) as u16);
         piece.neighbors.push(neighbor);
         piece.values.push(value);
     }
@@ -95,7 +95,7 @@ impl<W> Piece<W> {
 }
 
 fn part_of(owner: VertexId) -> usize {
-    owner.index() >> OWNER_BITS
+    owner.index() / OWNERS_OF_PART
 }
 
 /// The parts of entries that were scattered chunk by chunk, in the order of the input.
@@ -154,7 +154,7 @@ impl<W: Column> ScatteredPart<W> {
     #[must_use]
     pub fn into_rows(self) -> PartRows<W> {
         let (ends, entries) = place(&self.pieces);
-        PartRows { first: (self.part << OWNER_BITS) as u32, ends, entries }
+        PartRows { first: (self.part * OWNERS_OF_PART) as u32, ends, entries }
     }
 }
 
@@ -213,7 +213,7 @@ impl<W> PartRows<W> {
 /// The end of the row of each owner up to the last that has neighbors, and the rows, in the order
 /// of the input.
 fn place<W: Column>(pieces: &[Piece<W>]) -> (Vec<usize>, Vec<(VertexId, W)>) {
-    let mut next = vec![0; 1 << OWNER_BITS];
+    let mut next = vec![0; OWNERS_OF_PART];
     let owners = pieces.iter().flat_map(|piece| &piece.owners);
     owners.for_each(|owner| next[usize::from(*owner)] += 1);
     let used = next.iter().rposition(|degree| *degree > 0).map_or(0, |last| last + 1);

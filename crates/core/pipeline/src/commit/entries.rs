@@ -1,7 +1,7 @@
 //! The adjacency entries of many edges in one stored direction: sorted, deduplicated, the last edge
 //! wins.
 
-use hedgerow_model::scatter::{ScatteredEntries, ScatteredPart, ScatteredParts};
+use hedgerow_model::scatter::{OWNERS_OF_PART, ScatteredEntries, ScatteredPart, ScatteredParts};
 use hedgerow_model::{Column, Direction, EdgeChange, EdgeValue, Topology, VertexId};
 use hedgerow_sync::map_chunks;
 use rayon::ThreadPool;
@@ -14,10 +14,11 @@ pub(crate) type EndIds = (VertexId, VertexId);
 /// The stored direction of entries, and the topology of their graph.
 type Stored = (Topology, Direction);
 
-/// Fewer edges than this, or so few per part of all owners, are sorted instead of scattered.
+/// Fewer edges than this are sorted instead of scattered.
 const FEWEST_TO_SCATTER: usize = 1 << 16;
-const FEWEST_PER_PART: usize = 64;
-const OWNERS_OF_PART: usize = 1 << 12;
+
+/// Fewer edges than this per part of all owners are sorted instead of scattered.
+pub(crate) const FEWEST_PER_PART: usize = 64;
 
 /// Parts of owners whose entries are made at a time.
 const PARTS_AT_A_TIME: usize = 16;
@@ -96,22 +97,30 @@ fn scattered<W: Column>(
     let Ok(chunks) = map_chunks(pool, edges.chunks(length).enumerate().collect(), entries_of);
     let mut parts = ScatteredParts::new(chunks);
     let mut changes = Vec::with_capacity(parts.entries());
-    loop {
-        let some = parts.take(PARTS_AT_A_TIME);
-        if some.is_empty() {
-            return SmallVec::from_vec(changes);
-        }
-        let changes_of = |part: ScatteredPart<W>| {
-            let rows = part.into_rows();
-            let mut changes = Vec::with_capacity(rows.len());
-            rows.each_last(|owner, neighbor, value| {
-                changes.push(change(EdgeChange::position_of(owner, neighbor), *value));
-            });
-            Ok::<_, Infallible>(changes)
-        };
-        let Ok(made) = map_chunks(pool, some, changes_of);
-        made.iter().for_each(|made| changes.extend_from_slice(made));
+    while let Some(some) = next_changes(&mut parts, &change, pool) {
+        some.iter().for_each(|some| changes.extend_from_slice(some));
     }
+    SmallVec::from_vec(changes)
+}
+
+/// Takes a few parts, and makes their entries with `change`, ascending; `None` at the end.
+fn next_changes<W: Column>(
+    parts: &mut ScatteredParts<W>,
+    change: &(impl Fn(u64, W) -> EdgeChange + Sync),
+    pool: Option<&ThreadPool>,
+) -> Option<Vec<Vec<EdgeChange>>> {
+    let some = parts.take(PARTS_AT_A_TIME);
+    let changes_of = |part: ScatteredPart<W>| {
+        let rows = part.into_rows();
+        let mut changes = Vec::with_capacity(rows.len());
+        rows.each_last(|owner, neighbor, value| {
+            changes.push(change(EdgeChange::position_of(owner, neighbor), *value));
+        });
+        Ok::<_, Infallible>(changes)
+    };
+    let is_end = some.is_empty();
+    let Ok(changes) = map_chunks(pool, some, changes_of);
+    (!is_end).then_some(changes)
 }
 
 /// Collects through a `Vec`, which knows its length and does not check the capacity per entry.
@@ -135,6 +144,37 @@ fn for_each_position(
                 visit(EdgeChange::position_of(owner, neighbor), edge);
             }
             _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn scattered_entries_are_those_that_are_sorted(
+            ends in prop::collection::vec((0..20_u32, 0..20_u32), 0..300),
+            topology in prop::sample::select(vec![Topology::DirectedWithReverse, Topology::Undirected]),
+        ) {
+            // Ends in three parts, some of them more often.
+            let id = |number: u32| VertexId::new(number * number * 30);
+            let edges: Vec<_> = ends.into_iter().map(|(one, other)| (id(one), id(other))).collect();
+            let value = |edge: usize| (edge % 3 > 0).then_some(EdgeValue(edge as u64));
+            let change = |position, edge| EdgeChange {
+                value: value(edge as usize),
+                ..EdgeChange::put_at(position, EdgeValue::default())
+            };
+            let put = |position, ()| EdgeChange::put_at(position, EdgeValue(7));
+            for direction in topology.directions() {
+                let stored = (topology, *direction);
+                let found = scattered(stored, &edges, |edge| edge as u64, change, None);
+                prop_assert_eq!(found, changed_entries(stored, &edges, value, None));
+                let found = scattered(stored, &edges, |_| (), put, None);
+                prop_assert_eq!(found, put_entries(stored, &edges, EdgeValue(7), None));
+            }
         }
     }
 }

@@ -1,21 +1,29 @@
 //! Loads a checkpoint into an empty graph: vertices first, then the edges of each label, some
 //! million at a time.
 
+use crate::commit::entries::FEWEST_PER_PART;
 use crate::dictionary::Restoring;
 use crate::error::{Error, read_failed};
 use crate::records::{check_encoded, check_parallel};
 use crate::store::Store;
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, CheckpointChunk};
+use hedgerow_model::scatter::{OWNERS_OF_PART, ScatteredEntries, ScatteredParts};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, Column, CommitTimestamp, Direction, EdgeChange, EffectRecords, Effects, GraphView,
-    KeyRef, LabelId, Record, VertexChange, VertexEffect, VertexId, with_column,
+    KeyRef, LabelId, Record, Topology, VertexChange, VertexEffect, VertexId, with_column,
 };
 use hedgerow_sequencer::VertexCounts;
+use hedgerow_sync::map_chunks;
+use rayon::ThreadPool;
 use rayon::prelude::*;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
+use std::convert::Infallible;
 use std::path::Path;
+
+/// Groups of chunks in place of one, if no two have entries of the same owner but at their ends.
+const GROUPS_OF_OWNERS: usize = 4;
 
 impl Store {
     /// Loads the checkpoint at `path`, about `at_once` vertices or edges at a time. All locks are
@@ -39,19 +47,21 @@ impl Store {
             loading.deleted_vertices()?;
         }
         for (label, schema) in described.labels() {
-            for chunks in groups(checkpoint.edge_chunks(label), at_once) {
-                match schema.edges.record() {
-                    Some(schema) if self.catalog.are_parallel(label) => {
-                        let check = |record: &[u8]| match check_parallel(schema, record)? {
-                            0 => Err("there are no parallel edges in it".to_owned()),
-                            _ => Ok(()),
-                        };
-                        loading.record_edges(label, check, chunks)?;
-                    }
-                    Some(schema) => {
-                        loading.record_edges(label, |record| check_encoded(schema, record), chunks)?;
-                    }
-                    None => with_column!(schema.edges.column(), W => loading.edges::<W>(label, chunks))?,
+            let chunks = checkpoint.edge_chunks(label);
+            match schema.edges.record() {
+                Some(schema) if self.catalog.are_parallel(label) => {
+                    let check = |record: &[u8]| match check_parallel(schema, record)? {
+                        0 => Err("there are no parallel edges in it".to_owned()),
+                        _ => Ok(()),
+                    };
+                    groups(chunks, at_once).try_for_each(|chunks| loading.record_edges(label, check, chunks))?;
+                }
+                Some(schema) => {
+                    let check = |record: &[u8]| check_encoded(schema, record);
+                    groups(chunks, at_once).try_for_each(|chunks| loading.record_edges(label, check, chunks))?;
+                }
+                None => {
+                    with_column!(schema.edges.column(), W => loading.edges::<W>(label, chunks, at_once))?;
                 }
             }
         }
@@ -83,6 +93,11 @@ impl Store {
 fn keys_to_expect(checkpoint: &Checkpoint) -> usize {
     let bytes: u64 = checkpoint.vertex_chunks().iter().map(|chunk| u64::from(chunk.length)).sum();
     checkpoint.description().counts.vertices.min(8 * bytes) as usize
+}
+
+/// Returns true if this many entries are worth a place for each part of the owners below `bound`.
+fn are_scattered(entries: usize, bound: u32) -> bool {
+    entries / FEWEST_PER_PART >= bound as usize / OWNERS_OF_PART
 }
 
 /// Groups consecutive chunks into about `at_once` entries each.
@@ -176,29 +191,99 @@ impl Loading<'_> {
         keys.add(key, vertex).map_err(|error| error.to_string())
     }
 
-    fn edges<W: Column>(&self, label: LabelId, chunks: &[CheckpointChunk]) -> Result<(), Error> {
-        let changes = {
-            let latest = self.store.latest(self.held)?;
-            self.read(chunks, |chunk| {
-                let mut changes = Vec::with_capacity(chunk.entries as usize);
-                let mut wrong: Option<Error> = None;
-                self.checkpoint.read_edges::<W>(chunk, |owner, neighbors, values| {
-                    if wrong.is_none() {
-                        let ends = std::iter::once(owner).chain(neighbors.iter().copied());
-                        wrong = self.check_ends(&latest, chunk, ends).err();
-                    }
-                    // Without a column there are no values.
-                    let value = |position: usize| values.get(position).copied().unwrap_or_default().to_bits();
-                    changes.extend((0..).zip(neighbors).map(|(position, neighbor)| EdgeChange {
-                        owner,
-                        neighbor: *neighbor,
-                        value: Some(value(position)),
-                    }));
-                })?;
-                wrong.map_or(Ok(changes), Err)
-            })?
+    /// The edges of a label. Entries of other ends, which are in no order, are kept until all have
+    /// come, so that each block of the engine is built once, unless they are few for so many ids.
+    fn edges<W: Column>(
+        &self,
+        label: LabelId,
+        chunks: &[CheckpointChunk],
+        at_once: usize,
+    ) -> Result<(), Error> {
+        let topology = self.store.topology;
+        let entries = chunks.iter().map(|chunk| chunk.entries as usize).sum();
+        if !are_scattered(entries, self.checkpoint.description().counts.vertex_bound) {
+            return groups(chunks, at_once).try_for_each(|chunks| {
+                let adjacencies = self.with_other_ends(label, self.read_edges::<W>(chunks)?);
+                self.put(&Effects { adjacencies, ..Effects::default() }, VertexCounts::default())
+            });
+        }
+        // All entries of an undirected graph are out-neighbors.
+        let others = if topology.is_undirected() { Direction::Out } else { Direction::In };
+        let has_others = topology.stored(Direction::In).is_some();
+        let mut scattered = Vec::new();
+        // Groups are small, because each has other owners.
+        let at_once = at_once.div_ceil(GROUPS_OF_OWNERS);
+        for chunks in groups(chunks, at_once) {
+            let changes = self.read_edges::<W>(chunks)?;
+            if has_others {
+                scattered.extend(self.scatter::<W>(&changes, (topology, others)));
+            }
+            if others == Direction::In {
+                self.put_edges(label, Direction::Out, changes)?;
+            }
+        }
+        let (mut parts, mut changes, mut done) = (ScatteredParts::new(scattered), Vec::new(), Ok(()));
+        while let Some(part) = parts.take(1).pop() {
+            part.into_rows().each_last(|owner, neighbor, value| {
+                changes.push(EdgeChange { owner, neighbor, value: Some(value.to_bits()) });
+                if changes.len() >= at_once && done.is_ok() {
+                    let next = Vec::with_capacity(at_once);
+                    done = self.put_edges(label, others, std::mem::replace(&mut changes, next));
+                }
+            });
+        }
+        done.and_then(|()| self.put_edges(label, others, changes))
+    }
+
+    /// The edges of chunks as they are stored: from one end.
+    fn read_edges<W: Column>(&self, chunks: &[CheckpointChunk]) -> Result<Vec<EdgeChange>, Error> {
+        let latest = self.store.latest(self.held)?;
+        self.read(chunks, |chunk| {
+            let mut changes = Vec::with_capacity(chunk.entries as usize);
+            let mut wrong: Option<Error> = None;
+            self.checkpoint.read_edges::<W>(chunk, |owner, neighbors, values| {
+                if wrong.is_none() {
+                    let ends = std::iter::once(owner).chain(neighbors.iter().copied());
+                    wrong = self.check_ends(&latest, chunk, ends).err();
+                }
+                // Without a column there are no values.
+                let value = |position: usize| values.get(position).copied().unwrap_or_default().to_bits();
+                changes.extend((0..).zip(neighbors).map(|(position, neighbor)| EdgeChange {
+                    owner,
+                    neighbor: *neighbor,
+                    value: Some(value(position)),
+                }));
+            })?;
+            wrong.map_or(Ok(changes), Err)
+        })
+    }
+
+    /// The entries of edges in a stored direction, scattered by owner.
+    fn scatter<W: Column>(
+        &self,
+        edges: &[EdgeChange],
+        stored: (Topology, Direction),
+    ) -> Vec<ScatteredEntries<W>> {
+        let pool = self.store.pool_for(edges.len());
+        let threads = pool.map_or(1, ThreadPool::current_num_threads);
+        let edge = |change: &EdgeChange| {
+            (change.owner, change.neighbor, W::from_bits(change.value.unwrap_or_default()))
         };
-        let adjacencies = self.with_other_ends(label, changes);
+        let scatter =
+            |edges: &[EdgeChange]| Ok::<_, Infallible>(ScatteredEntries::of(&|| edges.iter().map(edge), stored));
+        let chunks = edges.chunks(edges.len().div_ceil(threads).max(1)).collect();
+        let Ok(scattered) = map_chunks(pool, chunks, scatter);
+        scattered
+    }
+
+    /// Puts entries of a label, which ascend.
+    fn put_edges(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        changes: Vec<EdgeChange>,
+    ) -> Result<(), Error> {
+        let adjacencies = smallvec![AdjacencyEffects { label, direction, changes: changes.into() }];
         self.put(&Effects { adjacencies, ..Effects::default() }, VertexCounts::default())
     }
 
