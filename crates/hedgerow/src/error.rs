@@ -339,9 +339,7 @@ pub(crate) enum Reason {
     )]
     NoBackup(&'static str),
     #[cfg_attr(not(feature = "kernels"), allow(dead_code, reason = "static graphs come with the kernels"))]
-    #[error(
-        "the engine {0:?} keeps edges in files of its own: make an empty graph, and ingest the edges"
-    )]
+    #[error("the engine {0:?} keeps edges in files of its own: make an empty graph, and ingest the edges")]
     NoFirstState(&'static str),
     #[error(
         "the engine {0:?} has no edge log to archive; omit `archiving_threshold`, or make or open the graph with the engine `hybrid`"

@@ -18,11 +18,11 @@ pub use hedgerow_model::{
 };
 
 #[cfg(feature = "kernels")]
-#[doc(inline)]
-pub use crate::durable::first_state::{FirstState, create_from};
-#[cfg(feature = "kernels")]
 #[doc(hidden)]
 pub use crate::durable::first_state::create_from_on;
+#[cfg(feature = "kernels")]
+#[doc(inline)]
+pub use crate::durable::first_state::{FirstState, create_from};
 #[doc(inline)]
 pub use crate::durable::traces::{SearchedFile, Trace, TraceKind, TraceReport};
 

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 The columns of a file with a header, their types and the kind of keys are inferred, unless a store has them or options give them.
-An import that is interrupted goes on where it was when the same command is given again.
+An import that is interrupted goes on where it was when the same command is given again; one that is killed before a new store was made begins again.
 
 Examples:
   hedgerow import pays.csv --store bank --dry-run
@@ -80,7 +80,8 @@ pub struct ImportArgs {
     #[arg(long)]
     pub weights: bool,
     /// When the commit of a chunk returns; in any case the command ends only when everything
-    /// survives a loss of power, and an import that a crash ends resumes where its last commit was
+    /// survives a loss of power, and an import in commits that a crash ends resumes where the last
+    /// one was
     #[arg(long, value_enum, default_value_t = DurabilityName::Buffered)]
     pub durability: DurabilityName,
     /// For files with properties: the column where an edge starts [default: source, src or from, or
@@ -115,8 +116,9 @@ pub struct ImportArgs {
     /// Show the columns, their types and the first rows, and import nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Edges and vertices per commit [default: 1048576, of files with properties 65536, with the
-    /// engine lsm one per KiB of its memory, from 4096 to 65536]
+    /// Edges and vertices per commit [default: all for a new store and files without properties,
+    /// else 1048576, of files with properties 65536, with the engine lsm one per KiB of its memory,
+    /// from 4096 to 65536]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub chunk: Option<NonZeroUsize>,
     /// Read all files to their ends first: nothing is imported if they contain any error

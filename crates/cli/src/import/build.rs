@@ -32,14 +32,12 @@ impl Context<'_> {
         let are_plain = || sources.iter().all(|source| self.properties(source).is_none());
         let edges = &target.schema.edges;
         let has_values = matches!(edges, EdgeSchema::Topology) || edges.column() == f64::TYPE;
-        let asks_for_commits = args.chunk.is_some()
-            || args.checkpoint == When::Never
-            || args.on_repeat == Some(OnRepeat::First);
+        let asks_for_commits =
+            args.chunk.is_some() || args.checkpoint == When::Never || args.on_repeat == Some(OnRepeat::First);
         let is_limited = args.memory.limit_bytes().is_some() || args.memory.asks_for_engine();
         // Dense keys that are too sparse for a static graph are read once more.
-        let can_go_back = || {
-            target.keys != KeyKind::Dense || args.files.iter().all(|path| can_be_read_again(path))
-        };
+        let can_go_back =
+            || target.keys != KeyKind::Dense || args.files.iter().all(|path| can_be_read_again(path));
         let is_refused = target.exists() || target.is_on_disk() || asks_for_commits || is_limited;
         !is_refused && has_values && are_plain() && can_go_back()
     }

@@ -9,8 +9,8 @@ use crate::stored::wait::WaitArgs;
 use crate::stored::{self, declared, number};
 use hedgerow::store::{self, FirstState, StoreOptions};
 use hedgerow::{
-    Catalog, CheckpointOptions, CheckpointReport, Column, ColumnType, EdgeSchema, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId,
-    LabelSchema, RecordSchema, Topology,
+    Catalog, CheckpointOptions, CheckpointReport, Column, ColumnType, EdgeSchema, EngineKind, ErrorKind,
+    Graph, GraphOptions, KeyKind, LabelId, LabelSchema, RecordSchema, Topology,
 };
 use std::num::NonZeroUsize;
 use std::path::Path;

@@ -144,7 +144,8 @@ impl<W: Column> ScatteredParts<W> {
     pub fn take(&mut self, most: usize) -> Vec<ScatteredPart<W>> {
         let parts = self.next..self.parts.min(self.next + most);
         self.next = parts.end;
-        let pieces = |chunks: &mut Vec<vec::IntoIter<_>>| chunks.iter_mut().filter_map(Iterator::next).collect();
+        let pieces =
+            |chunks: &mut Vec<vec::IntoIter<_>>| chunks.iter_mut().filter_map(Iterator::next).collect();
         parts.map(|part| ScatteredPart { part, pieces: pieces(&mut self.chunks) }).collect()
     }
 }
@@ -177,8 +178,8 @@ impl<W> PartRows<W> {
         self.entries.is_empty()
     }
 
-    /// Visits the entries, ascending by owner and neighbor; those with the same ones in the order of
-    /// the input. O(entries), plus sorting the rows.
+    /// Visits the entries, ascending by owner and neighbor; those with the same ones in the order
+    /// of the input. O(entries), plus sorting the rows.
     #[inline]
     pub fn each(self, mut visit: impl FnMut(VertexId, VertexId, &W)) {
         self.each_row(|owner, row| row.iter().for_each(|(neighbor, value)| visit(owner, *neighbor, value)));
@@ -259,7 +260,7 @@ mod tests {
             topology in prop::sample::select(vec![Topology::DirectedWithReverse, Topology::Undirected]),
         ) {
             // Few ends, so that some edges are equal.
-            let id = |number: u32| VertexId::new(if number % 3 == 0 { number } else { 4090 + number % 8 });
+            let id = |number: u32| VertexId::new(if number.is_multiple_of(3) { number } else { 4090 + number % 8 });
             let edges: Vec<_> = edges.into_iter().map(|(one, other, value)| (id(one), id(other), value)).collect();
             let (first, second) = edges.split_at(cut.min(edges.len()));
             for direction in topology.directions() {

@@ -4,7 +4,9 @@ use crate::error::{Error, Reason};
 use crate::options::{Access, GraphOptions};
 use hedgerow_kernels::Csr;
 use hedgerow_log::StoreFiles;
-use hedgerow_log::checkpoint::{CheckpointSource, Description, ViewSource, VisitRecord, VisitRun, VisitVertex};
+use hedgerow_log::checkpoint::{
+    CheckpointSource, Description, ViewSource, VisitRecord, VisitRun, VisitVertex,
+};
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_model::{
     Catalog, Column, CommitTimestamp, Counts, GraphView, Key, LabelId, ReadError, VertexId, ViewError,
@@ -36,8 +38,8 @@ impl fmt::Debug for FirstState<'_> {
     }
 }
 
-/// Creates a store in the directory `path`, which is created if it is missing, and makes `state` its
-/// first commit: written as a checkpoint, after which the log begins. Opens no graph.
+/// Creates a store in the directory `path`, which is created if it is missing, and makes `state`
+/// its first commit: written as a checkpoint, after which the log begins. Opens no graph.
 ///
 /// Several times as fast as a commit of the same edges, because neither an engine nor the log
 /// takes them. A crash leaves no store, an empty one, or all of it. O(vertices + edges), in memory
@@ -120,9 +122,8 @@ pub fn create_from_on(
         threads => ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build().ok(),
     };
     let source = FirstSource { view: ViewSource::new(state.graph, state.key), label: state.label };
-    let begin = checkpoint.with(pool.as_ref(), &|| 1.0, |options| {
-        store.begin_with(&description, &source, options)
-    });
+    let begin =
+        checkpoint.with(pool.as_ref(), &|| 1.0, |options| store.begin_with(&description, &source, options));
     let written = begin.map_err(Cause::from)?;
     Ok(CheckpointReport {
         number: written.number,

@@ -1,5 +1,5 @@
-//! Builds graphs from edges in any order: [scatters](hedgerow_model::scatter) their entries to parts
-//! of consecutive owners as they come, then builds the rows part by part.
+//! Builds graphs from edges in any order: [scatters](hedgerow_model::scatter) their entries to
+//! parts of consecutive owners as they come, then builds the rows part by part.
 
 use super::rows::{RowBlock, Rows};
 use super::{BuildOptions, Csr, CsrError, Presence};

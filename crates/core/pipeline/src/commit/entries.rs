@@ -74,8 +74,7 @@ pub(crate) fn changed_entries(
 /// Returns true if the edges are many, and many for the owners that they may have.
 fn are_scattered(edges: &[EndIds]) -> bool {
     let parts = || edges.iter().map(|(one, other)| one.max(other).index() / OWNERS_OF_PART).max();
-    edges.len() >= FEWEST_TO_SCATTER
-        && parts().is_some_and(|parts| edges.len() / FEWEST_PER_PART >= parts)
+    edges.len() >= FEWEST_TO_SCATTER && parts().is_some_and(|parts| edges.len() / FEWEST_PER_PART >= parts)
 }
 
 /// The entries of edges, [scattered](hedgerow_model::scatter) by owner. Of several at one position,
@@ -130,11 +129,7 @@ fn collect(entries: impl Iterator<Item = EdgeChange>) -> SmallVec<[EdgeChange; 2
 
 /// Visits the [position](EdgeChange::position) of every entry in a stored direction, with the
 /// number of its edge.
-fn for_each_position(
-    (topology, direction): Stored,
-    edges: &[EndIds],
-    mut visit: impl FnMut(u64, usize),
-) {
+fn for_each_position((topology, direction): Stored, edges: &[EndIds], mut visit: impl FnMut(u64, usize)) {
     for (edge, (source, destination)) in edges.iter().copied().enumerate() {
         if direction == Direction::Out {
             visit(EdgeChange::position_of(source, destination), edge);
@@ -162,7 +157,7 @@ mod tests {
             // Ends in three parts, some of them more often.
             let id = |number: u32| VertexId::new(number * number * 30);
             let edges: Vec<_> = ends.into_iter().map(|(one, other)| (id(one), id(other))).collect();
-            let value = |edge: usize| (edge % 3 > 0).then_some(EdgeValue(edge as u64));
+            let value = |edge: usize| (!edge.is_multiple_of(3)).then_some(EdgeValue(edge as u64));
             let change = |position, edge| EdgeChange {
                 value: value(edge as usize),
                 ..EdgeChange::put_at(position, EdgeValue::default())

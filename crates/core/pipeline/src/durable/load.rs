@@ -54,11 +54,13 @@ impl Store {
                         0 => Err("there are no parallel edges in it".to_owned()),
                         _ => Ok(()),
                     };
-                    groups(chunks, at_once).try_for_each(|chunks| loading.record_edges(label, check, chunks))?;
+                    groups(chunks, at_once)
+                        .try_for_each(|chunks| loading.record_edges(label, check, chunks))?;
                 }
                 Some(schema) => {
                     let check = |record: &[u8]| check_encoded(schema, record);
-                    groups(chunks, at_once).try_for_each(|chunks| loading.record_edges(label, check, chunks))?;
+                    groups(chunks, at_once)
+                        .try_for_each(|chunks| loading.record_edges(label, check, chunks))?;
                 }
                 None => {
                     with_column!(schema.edges.column(), W => loading.edges::<W>(label, chunks, at_once))?;
@@ -192,7 +194,7 @@ impl Loading<'_> {
     }
 
     /// The edges of a label. Entries of other ends, which are in no order, are kept until all have
-    /// come, so that each block of the engine is built once, unless they are few for so many ids.
+    /// come, so that each block of the engine is built once, unless the ids are sparse.
     fn edges<W: Column>(
         &self,
         label: LabelId,
@@ -269,20 +271,16 @@ impl Loading<'_> {
         let edge = |change: &EdgeChange| {
             (change.owner, change.neighbor, W::from_bits(change.value.unwrap_or_default()))
         };
-        let scatter =
-            |edges: &[EdgeChange]| Ok::<_, Infallible>(ScatteredEntries::of(&|| edges.iter().map(edge), stored));
+        let scatter = |edges: &[EdgeChange]| {
+            Ok::<_, Infallible>(ScatteredEntries::of(&|| edges.iter().map(edge), stored))
+        };
         let chunks = edges.chunks(edges.len().div_ceil(threads).max(1)).collect();
         let Ok(scattered) = map_chunks(pool, chunks, scatter);
         scattered
     }
 
     /// Puts entries of a label, which ascend.
-    fn put_edges(
-        &self,
-        label: LabelId,
-        direction: Direction,
-        changes: Vec<EdgeChange>,
-    ) -> Result<(), Error> {
+    fn put_edges(&self, label: LabelId, direction: Direction, changes: Vec<EdgeChange>) -> Result<(), Error> {
         let adjacencies = smallvec![AdjacencyEffects { label, direction, changes: changes.into() }];
         self.put(&Effects { adjacencies, ..Effects::default() }, VertexCounts::default())
     }

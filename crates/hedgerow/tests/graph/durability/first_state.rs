@@ -9,7 +9,8 @@ use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use std::sync::Arc;
 
 /// A graph with a self-loop, and a vertex without edges.
-const EDGES: [(u64, u64, f64); 5] = [(10, 30, 0.5), (20, 10, 1.5), (30, 40, 2.5), (40, 40, 3.5), (20, 40, 4.5)];
+const EDGES: [(u64, u64, f64); 5] =
+    [(10, 30, 0.5), (20, 10, 1.5), (30, 40, 2.5), (40, 40, 3.5), (20, 40, 4.5)];
 const KEYS: [u64; 5] = [10, 20, 30, 40, 50];
 
 fn static_graph(topology: Topology) -> Csr {
@@ -44,7 +45,10 @@ fn the_first_state_is_that_of_the_same_commits() {
     for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
         let files = SimulatedFiles::new(1);
         let report = create(&files, topology).unwrap();
-        assert_eq!((report.timestamp, report.vertices, report.edges.exact()), (CommitTimestamp(1), 5, Some(5)));
+        assert_eq!(
+            (report.timestamp, report.vertices, report.edges.exact()),
+            (CommitTimestamp(1), 5, Some(5))
+        );
         let graph = options(topology).open_on(Arc::new(files.clone())).unwrap();
         let committed = Graph::in_memory(options(topology)).unwrap();
         committed.add_vertex(50).unwrap();
