@@ -25,7 +25,8 @@ pub fn test() -> Result<()> {
     features()?;
     let mut documentation = cargo("doc --workspace --no-deps --quiet");
     step("documentation", documentation.env("RUSTDOCFLAGS", "-D warnings"))?;
-    let lints = "clippy --quiet --bins --manifest-path fuzz/Cargo.toml --target-dir target -- -D warnings";
+    let lints =
+        "clippy --locked --quiet --bins --manifest-path fuzz/Cargo.toml --target-dir target -- -D warnings";
     step("fuzz targets", &mut cargo(lints))?;
     tools::install_checker()?;
     let changed_unsafe_code = changed_unsafe_code()?;

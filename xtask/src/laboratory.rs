@@ -57,7 +57,7 @@ pub fn test(iterations: u32) -> Result<Tally> {
 
 fn lint(features: &str) -> Result<()> {
     step("formatting of the laboratory", &mut lab("fmt --all --check"))?;
-    let lints = format!("clippy --workspace --all-targets {features} --quiet -- -D warnings");
+    let lints = format!("clippy --locked --workspace --all-targets {features} --quiet -- -D warnings");
     step("lints of the laboratory", &mut lab(&lints))
 }
 

@@ -3,7 +3,7 @@
 use super::codec::rows::RowBuffer;
 use super::codec::vertices::VertexBuffer;
 use super::{CheckpointError, CheckpointSource, ChunkContent, Description};
-use hedgerow_model::{Column, ColumnType, LabelId, VertexId, with_column};
+use hedgerow_model::{Column, ColumnType, LabelId, VertexId, with_width};
 use std::ops::{ControlFlow, Range};
 
 /// An encoded chunk without an offset.
@@ -42,7 +42,7 @@ pub(super) fn encode<S: CheckpointSource>(
         ChunkContent::Edges(label) => match description.column(label) {
             ColumnType::Record => record_rows(source, description, label, part.vertices, pause),
             column => {
-                with_column!(column, W => rows::<S, W>(source, description, label, part.vertices, pause))
+                with_width!(column, W => rows::<S, W>(source, description, (label, column), part.vertices, pause))
             }
         },
     }
@@ -88,12 +88,12 @@ fn vertices<S: CheckpointSource>(
 fn rows<S: CheckpointSource, W: Column>(
     source: &S,
     description: &Description,
-    label: LabelId,
+    (label, column): (LabelId, ColumnType),
     range: Range<u32>,
     pause: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Vec<Encoded>, CheckpointError> {
     let is_undirected = description.topology.is_undirected();
-    let mut rows = EncodedRows::new(description, label, W::TYPE);
+    let mut rows = EncodedRows::new(description, label, column);
     let mut pushed = Ok(());
     source.rows::<W>(label, range, &mut |owner, neighbors, values| {
         let mut begin = canonical_from(is_undirected, owner, neighbors);

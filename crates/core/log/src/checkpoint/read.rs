@@ -12,7 +12,7 @@ use crate::files::{File, FileSystem, OpenMode, pieces};
 use crate::planted::{self, PlantedBug};
 use crate::stretch::NOT_COMPILED;
 use hedgerow_encoding::wire::DecodeError;
-use hedgerow_model::{Column, ColumnType, KeyRef, LabelId, Record, VertexId, with_column};
+use hedgerow_model::{Column, ColumnType, KeyRef, LabelId, Record, VertexId, ViewError, with_column};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
@@ -122,7 +122,8 @@ impl Checkpoint {
 
     /// Reads the edges of a chunk in runs of destinations of one source, ascending. A source may
     /// have several runs, which are valid during the call. In an undirected graph each edge comes
-    /// once, from its smaller end. `W` is the type of the values; `()` skips them. O(chunk).
+    /// once, from its smaller end. `W` is the type of the values, or raw values of its width;
+    /// `()` skips them. O(chunk).
     ///
     /// # Errors
     /// The file system's error; [`StoreError::Damaged`]. If the checksum of the chunk does not
@@ -137,7 +138,8 @@ impl Checkpoint {
         visit: impl FnMut(VertexId, &[VertexId], &[W]),
     ) -> Result<(), StoreError> {
         let shape = self.rows_shape(chunk);
-        assert!(W::TYPE == shape.column || W::TYPE == Default::default(), "values of another type");
+        let is_declared = ViewError::check_column::<W>(LabelId::DEFAULT, shape.column).is_ok();
+        assert!(is_declared, "values of another type");
         let body = self.read_body(chunk)?;
         read_rows(&body, &shape, visit).map_err(|error| self.damaged(chunk, error))
     }

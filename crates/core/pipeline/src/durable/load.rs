@@ -12,7 +12,7 @@ use hedgerow_model::scatter::{OWNERS_OF_PART, ScatteredEntries, ScatteredParts};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, Column, CommitTimestamp, Direction, EdgeChange, EffectRecords, Effects, GraphView,
-    KeyRef, LabelId, Record, Topology, VertexChange, VertexEffect, VertexId, with_column,
+    KeyRef, LabelId, Record, Topology, VertexChange, VertexEffect, VertexId, with_width,
 };
 use hedgerow_sequencer::VertexCounts;
 use hedgerow_sync::map_chunks;
@@ -63,7 +63,7 @@ impl Store {
                         .try_for_each(|chunks| loading.record_edges(label, check, chunks))?;
                 }
                 None => {
-                    with_column!(schema.edges.column(), W => loading.edges::<W>(label, chunks, at_once))?;
+                    with_width!(schema.edges.column(), W => loading.edges::<W>(label, chunks, at_once))?;
                 }
             }
         }
