@@ -1,5 +1,6 @@
 //! Stores that begin with a whole graph.
 
+use crate::engines::TypedStore;
 use crate::error::{Error, Reason};
 use crate::options::{Access, GraphOptions};
 use hedgerow_kernels::Csr;
@@ -97,6 +98,8 @@ pub fn create_from_on(
     if engine.owns_files() {
         return Err(Reason::NoFirstState(engine.name()).into());
     }
+    // Fails before anything is made on disk, if an option is wrong or the engine is not compiled.
+    TypedStore::new(options.clone(), None)?;
     let made_with = options.of_new_store()?;
     state.check_label(&made_with.catalog)?;
     let counts = state.counts(made_with.catalog.labels().len());
