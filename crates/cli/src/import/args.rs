@@ -52,7 +52,7 @@ pub struct ImportArgs {
     /// The directory of the store, which is created if it does not exist
     #[arg(long, value_name = "DIR")]
     pub store: PathBuf,
-    /// The engine that holds the graph during the import, and that a new store is made with
+    /// The engine that commits of the import go to, and that a new store is made with
     /// [default: the store's, in a new one rapid]
     #[arg(long, value_name = "NAME")]
     pub engine: Option<EngineKind>,
@@ -116,9 +116,9 @@ pub struct ImportArgs {
     /// Show the columns, their types and the first rows, and import nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Edges and vertices per commit [default: all for a new store and files without properties,
-    /// else 1048576, of files with properties 65536, with the engine lsm one per KiB of its memory,
-    /// from 4096 to 65536]
+    /// Edges and vertices per commit [default: a new store is made at once from files without
+    /// properties; else 1048576, of files with properties 65536, with the engine lsm one per KiB of
+    /// its memory, from 4096 to 65536]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub chunk: Option<NonZeroUsize>,
     /// Read all files to their ends first: nothing is imported if they contain any error
@@ -175,7 +175,8 @@ fn delimiter(text: &str) -> Result<u8, String> {
 /// The condition for writing a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum When {
-    /// If the log has grown larger than the existing checkpoint, and than 1 MiB
+    /// If the store is made at once, or its log has grown larger than the existing checkpoint, and
+    /// than 1 MiB
     Auto,
     /// In any case
     Always,

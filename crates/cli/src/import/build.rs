@@ -6,7 +6,7 @@ use super::context::Context;
 use super::importer::{Importer, changed, no_weight, see};
 use super::position::Tallies;
 use super::report::Contents;
-use super::sources::{Source, can_be_read_again};
+use super::sources::Source;
 use crate::error::{CliError, StoredError};
 use crate::input::{self, Means, Portions, add_skipped};
 use crate::lint::Lint;
@@ -37,7 +37,7 @@ impl Context<'_> {
         let is_limited = args.memory.limit_bytes().is_some() || args.memory.asks_for_engine();
         // Dense keys that are too sparse for a static graph are read once more.
         let can_go_back =
-            || target.keys != KeyKind::Dense || args.files.iter().all(|path| can_be_read_again(path));
+            || target.keys != KeyKind::Dense || sources.iter().all(|one| one.can_be_read_again());
         let is_refused = target.exists() || target.is_on_disk() || asks_for_commits || is_limited;
         !is_refused && has_values && are_plain() && can_go_back()
     }
@@ -59,7 +59,7 @@ impl Importer<'_> {
             Ok(()) => self.position.finished = true,
             // A graph that could not take an edge has a part of its batch.
             Err(CliError::Static(_)) => return read,
-            Err(_) if self.context.args.atomic || self.rows == 0 => return read,
+            Err(_) if self.context.args.atomic || self.position.is_at_start() => return read,
             Err(_) => {}
         }
         let written = self.write(builder);

@@ -71,6 +71,11 @@ impl Position {
         Position { read, ..self.clone() }
     }
 
+    /// Returns true if nothing was read.
+    pub fn is_at_start(&self) -> bool {
+        self.file == 0 && self.read.items() == 0
+    }
+
     /// Encodes the position for the store.
     pub fn encode(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("text and numbers are JSON")

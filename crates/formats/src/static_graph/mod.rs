@@ -9,6 +9,7 @@ pub(crate) use numbering::{IdPair, Numbering};
 
 use crate::{Batch, VertexKey};
 use hedgerow_kernels::csr::{BuildOptions, Csr, CsrBuilder};
+use hedgerow_model::scatter::OWNERS_OF_PART;
 use hedgerow_model::{GraphView, Key, KeyKind, KeyRef, Topology, VertexId, unit_slice};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -45,8 +46,9 @@ pub struct StaticGraphBuilder<K> {
     keys: PhantomData<fn(K)>,
 }
 
-/// Edges that are added to the graph at a time, so that those of each part are many.
+/// The fewest edges that are added to the graph at a time, in all and for each part of the ids.
 const EDGES_AT_A_TIME: usize = 1 << 19;
+const EDGES_PER_PART: usize = 16;
 
 /// A graph by vertex ids, whatever the keys: compiled here, with the optimizations of this crate.
 #[derive(Debug)]
@@ -150,7 +152,8 @@ impl<K: VertexKey> StaticGraphBuilder<K> {
 impl UnfinishedGraph {
     /// Hands over the edges of `ends` if they are many.
     fn hand_over_many(&mut self) -> Result<(), StaticGraphError> {
-        if self.ends.len() >= EDGES_AT_A_TIME {
+        let parts = self.numbering.bound() as usize / OWNERS_OF_PART;
+        if self.ends.len() >= EDGES_AT_A_TIME.max(parts * EDGES_PER_PART) {
             self.hand_over();
         }
         let edges = match &self.edges {

@@ -27,7 +27,8 @@ pub struct FirstState<'g> {
     pub graph: &'g Csr,
     /// The label that the edges get. Its values are those of the static graph.
     pub label: LabelId,
-    /// The key of a vertex. Keys differ, and dense ones are the ids.
+    /// The key of a vertex. Dense keys are the ids. Other keys differ, which is not checked: a
+    /// store with equal keys cannot be opened.
     pub key: &'g (dyn Fn(VertexId) -> Key + Sync),
     /// The position of the importer, which notes how far it is.
     pub input: Option<&'g [u8]>,

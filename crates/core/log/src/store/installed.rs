@@ -2,7 +2,8 @@
 
 use super::{Manifest, StoreFiles};
 use crate::checkpoint::{
-    self, Checkpoint, CheckpointEntry, CheckpointError, CheckpointSource, Description, WriteOptions, name_of,
+    self, Checkpoint, CheckpointEntry, CheckpointError, CheckpointSource, Description, UNFINISHED,
+    WriteOptions, name_of,
 };
 use crate::error::StoreError;
 use hedgerow_model::CommitTimestamp;
@@ -34,10 +35,14 @@ impl StoreFiles {
     }
 
     /// Removes an empty store whose checkpoint could not be written. If that fails, the store stays
-    /// empty: a manifest must not be missing where there is a checkpoint.
+    /// empty: a manifest must not be missing where there is a checkpoint, even an unfinished one.
     fn remove_without(&self, checkpoint: &str) {
-        let removed = self.files.remove(checkpoint);
-        if removed.is_ok() || removed.is_err_and(|error| error.is_not_found()) {
+        let is_gone = |name: &str| match self.files.remove(name) {
+            Ok(()) => true,
+            Err(error) => error.is_not_found(),
+        };
+        let are_gone = is_gone(&format!("{checkpoint}{UNFINISHED}")) && is_gone(checkpoint);
+        if are_gone && self.files.sync_directory().is_ok() {
             // The earlier error matters.
             let _ = self.files.remove(Manifest::FILE);
         }

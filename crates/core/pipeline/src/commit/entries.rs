@@ -18,7 +18,7 @@ type Stored = (Topology, Direction);
 const FEWEST_TO_SCATTER: usize = 1 << 16;
 
 /// Fewer edges than this per part of all owners are sorted instead of scattered.
-pub(crate) const FEWEST_PER_PART: usize = 64;
+const FEWEST_PER_PART: usize = 64;
 
 /// Parts of owners whose entries are made at a time.
 const PARTS_AT_A_TIME: usize = 16;
@@ -73,8 +73,14 @@ pub(crate) fn changed_entries(
 
 /// Returns true if the edges are many, and many for the owners that they may have.
 fn are_scattered(edges: &[EndIds]) -> bool {
-    let parts = || edges.iter().map(|(one, other)| one.max(other).index() / OWNERS_OF_PART).max();
-    edges.len() >= FEWEST_TO_SCATTER && parts().is_some_and(|parts| edges.len() / FEWEST_PER_PART >= parts)
+    let bound = || edges.iter().map(|(one, other)| one.max(other).index() + 1).max().unwrap_or(0);
+    edges.len() >= FEWEST_TO_SCATTER && edges.len() >= fewest_to_scatter(bound())
+}
+
+/// The fewest entries of owners below `bound` that are scattered, so that there are many in each
+/// part.
+pub(crate) fn fewest_to_scatter(bound: usize) -> usize {
+    bound / OWNERS_OF_PART * FEWEST_PER_PART
 }
 
 /// The entries of edges, [scattered](hedgerow_model::scatter) by owner. Of several at one position,
@@ -163,12 +169,15 @@ mod tests {
                 ..EdgeChange::put_at(position, EdgeValue::default())
             };
             let put = |position, ()| EdgeChange::put_at(position, EdgeValue(7));
+            let pool = &rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
             for direction in topology.directions() {
                 let stored = (topology, *direction);
-                let found = scattered(stored, &edges, |edge| edge as u64, change, None);
-                prop_assert_eq!(found, changed_entries(stored, &edges, value, None));
-                let found = scattered(stored, &edges, |_| (), put, None);
-                prop_assert_eq!(found, put_entries(stored, &edges, EdgeValue(7), None));
+                for pool in [None, Some(pool)] {
+                    let found = scattered(stored, &edges, |edge| edge as u64, change, pool);
+                    prop_assert_eq!(found, changed_entries(stored, &edges, value, None));
+                    let found = scattered(stored, &edges, |_| (), put, pool);
+                    prop_assert_eq!(found, put_entries(stored, &edges, EdgeValue(7), None));
+                }
             }
         }
     }

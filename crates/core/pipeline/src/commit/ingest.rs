@@ -306,13 +306,13 @@ fn distinct(ends: &[EndIds], pool: Option<&ThreadPool>) -> Vec<VertexId> {
         ends.iter().flat_map(|ends| <[VertexId; 2]>::from(*ends))
     }
     let bound = vertices(ends).max().map_or(0, |last| last.index() + 1);
-    if bound / IDS_PER_WORD > 2 * ends.len() {
+    let threads = pool.map_or(1, ThreadPool::current_num_threads);
+    if threads * (bound / IDS_PER_WORD) > 2 * ends.len() {
         let mut vertices: Vec<_> = vertices(ends).collect();
         vertices.sort_unstable();
         vertices.dedup();
         return vertices;
     }
-    let threads = pool.map_or(1, ThreadPool::current_num_threads);
     let set_of = |ends: &[EndIds]| {
         let mut set = FixedBitSet::with_capacity(bound);
         vertices(ends).for_each(|vertex| set.insert(vertex.index()));

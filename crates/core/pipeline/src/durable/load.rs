@@ -1,14 +1,15 @@
 //! Loads a checkpoint into an empty graph: vertices first, then the edges of each label, some
 //! million at a time.
 
-use crate::commit::entries::FEWEST_PER_PART;
+use crate::commit::entries::fewest_to_scatter;
 use crate::dictionary::Restoring;
+use crate::durable::restored::Batches;
 use crate::error::{Error, read_failed};
 use crate::records::{check_encoded, check_parallel};
 use crate::store::Store;
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, CheckpointChunk};
-use hedgerow_model::scatter::{OWNERS_OF_PART, ScatteredEntries, ScatteredParts};
+use hedgerow_model::scatter::{ScatteredEntries, ScatteredParts};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, Column, CommitTimestamp, Direction, EdgeChange, EffectRecords, Effects, GraphView,
@@ -26,15 +27,15 @@ use std::path::Path;
 const GROUPS_OF_OWNERS: usize = 4;
 
 impl Store {
-    /// Loads the checkpoint at `path`, about `at_once` vertices or edges at a time. All locks are
-    /// held, and the graph is not shared.
+    /// Loads the checkpoint at `path` in batches. All locks are held, and the graph is not shared.
     pub(super) fn load(
         &self,
         held: &HeldLocks<'_>,
         checkpoint: &Checkpoint,
         path: &Path,
-        at_once: usize,
+        batches: Batches,
     ) -> Result<(), Error> {
+        let at_once = batches.loaded;
         let loading = self.loading(held, checkpoint, path)?;
         let described = checkpoint.description();
         if loading.at == CommitTimestamp::ZERO && described.counts.vertex_bound > 0 {
@@ -63,7 +64,7 @@ impl Store {
                         .try_for_each(|chunks| loading.record_edges(label, check, chunks))?;
                 }
                 None => {
-                    with_width!(schema.edges.column(), W => loading.edges::<W>(label, chunks, at_once))?;
+                    with_width!(schema.edges.column(), W => loading.edges::<W>(label, chunks, batches))?;
                 }
             }
         }
@@ -95,11 +96,6 @@ impl Store {
 fn keys_to_expect(checkpoint: &Checkpoint) -> usize {
     let bytes: u64 = checkpoint.vertex_chunks().iter().map(|chunk| u64::from(chunk.length)).sum();
     checkpoint.description().counts.vertices.min(8 * bytes) as usize
-}
-
-/// Returns true if this many entries are worth a place for each part of the owners below `bound`.
-fn are_scattered(entries: usize, bound: u32) -> bool {
-    entries / FEWEST_PER_PART >= bound as usize / OWNERS_OF_PART
 }
 
 /// Groups consecutive chunks into about `at_once` entries each.
@@ -194,31 +190,34 @@ impl Loading<'_> {
     }
 
     /// The edges of a label. Entries of other ends, which are in no order, are kept until all have
-    /// come, so that each block of the engine is built once, unless the ids are sparse.
+    /// come, so that each block of the engine is built once, unless the ids are sparse or memory is
+    /// limited.
     fn edges<W: Column>(
         &self,
         label: LabelId,
         chunks: &[CheckpointChunk],
-        at_once: usize,
+        batches: Batches,
     ) -> Result<(), Error> {
         let topology = self.store.topology;
-        let entries = chunks.iter().map(|chunk| chunk.entries as usize).sum();
-        if !are_scattered(entries, self.checkpoint.description().counts.vertex_bound) {
-            return groups(chunks, at_once).try_for_each(|chunks| {
+        // All entries of an undirected graph are out-neighbors.
+        let others = if topology.is_undirected() { Direction::Out } else { Direction::In };
+        let has_others = topology.stored(Direction::In).is_some();
+        let entries = chunks.iter().map(|chunk| chunk.entries as usize).sum::<usize>();
+        let fewest = fewest_to_scatter(self.checkpoint.description().counts.vertex_bound as usize);
+        if has_others && (entries < fewest || !batches.scatters) {
+            return groups(chunks, batches.loaded).try_for_each(|chunks| {
                 let adjacencies = self.with_other_ends(label, self.read_edges::<W>(chunks)?);
                 self.put(&Effects { adjacencies, ..Effects::default() }, VertexCounts::default())
             });
         }
-        // All entries of an undirected graph are out-neighbors.
-        let others = if topology.is_undirected() { Direction::Out } else { Direction::In };
-        let has_others = topology.stored(Direction::In).is_some();
         let mut scattered = Vec::new();
         // Groups are small, because each has other owners.
-        let at_once = at_once.div_ceil(GROUPS_OF_OWNERS);
+        let at_once = batches.loaded.div_ceil(GROUPS_OF_OWNERS);
+        let at_once = if has_others { at_once.max(fewest) } else { at_once };
         for chunks in groups(chunks, at_once) {
             let changes = self.read_edges::<W>(chunks)?;
             if has_others {
-                scattered.extend(self.scatter::<W>(&changes, (topology, others)));
+                scattered.extend(self.scatter::<W>(&changes, (topology, others), fewest));
             }
             if others == Direction::In {
                 self.put_edges(label, Direction::Out, changes)?;
@@ -227,14 +226,21 @@ impl Loading<'_> {
         let (mut parts, mut changes, mut done) = (ScatteredParts::new(scattered), Vec::new(), Ok(()));
         while let Some(part) = parts.take(1).pop() {
             part.into_rows().each_last(|owner, neighbor, value| {
+                if done.is_err() {
+                    return;
+                }
                 changes.push(EdgeChange { owner, neighbor, value: Some(value.to_bits()) });
-                if changes.len() >= at_once && done.is_ok() {
+                if changes.len() >= at_once {
                     let next = Vec::with_capacity(at_once);
                     done = self.put_edges(label, others, std::mem::replace(&mut changes, next));
                 }
             });
+            std::mem::replace(&mut done, Ok(()))?;
         }
-        done.and_then(|()| self.put_edges(label, others, changes))
+        match changes.is_empty() {
+            true => Ok(()),
+            false => self.put_edges(label, others, changes),
+        }
     }
 
     /// The edges of chunks as they are stored: from one end.
@@ -260,11 +266,13 @@ impl Loading<'_> {
         })
     }
 
-    /// The entries of edges in a stored direction, scattered by owner.
+    /// The entries of edges in a stored direction, scattered by owner, by each thread at least
+    /// `fewest`.
     fn scatter<W: Column>(
         &self,
         edges: &[EdgeChange],
         stored: (Topology, Direction),
+        fewest: usize,
     ) -> Vec<ScatteredEntries<W>> {
         let pool = self.store.pool_for(edges.len());
         let threads = pool.map_or(1, ThreadPool::current_num_threads);
@@ -274,7 +282,7 @@ impl Loading<'_> {
         let scatter = |edges: &[EdgeChange]| {
             Ok::<_, Infallible>(ScatteredEntries::of(&|| edges.iter().map(edge), stored))
         };
-        let chunks = edges.chunks(edges.len().div_ceil(threads).max(1)).collect();
+        let chunks = edges.chunks(edges.len().div_ceil(threads).max(fewest).max(1)).collect();
         let Ok(scattered) = map_chunks(pool, chunks, scatter);
         scattered
     }

@@ -147,7 +147,7 @@ impl Store {
             return Ok(Loaded { at: durable.durable_through(), wall_clock, input: input.map(Arc::from) });
         }
         let Some(checkpoint) = checkpoint else { return Ok(Loaded::default()) };
-        self.load(held, checkpoint, &checkpoint_path(store.manifest(), &**store.files()), batches.loaded)?;
+        self.load(held, checkpoint, &checkpoint_path(store.manifest(), &**store.files()), batches)?;
         let described = checkpoint.description();
         let input = described.input.as_deref().map(Arc::from);
         Ok(Loaded { at: described.timestamp, wall_clock: described.wall_clock, input })
@@ -165,7 +165,7 @@ impl Store {
         let guard = LockGuard::lock(&self.units, self.units.all());
         // The graph has no readers yet.
         let held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
-        self.load(&held, checkpoint, &checkpoint_path(manifest, files), batches.loaded)?;
+        self.load(&held, checkpoint, &checkpoint_path(manifest, files), batches)?;
         self.finish_restoring(&held)?;
         let described = checkpoint.description();
         let input = described.input.as_deref().map(Arc::from);

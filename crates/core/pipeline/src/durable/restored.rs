@@ -34,6 +34,8 @@ pub struct Batches {
     pub(super) loaded: usize,
     /// Changes from the log.
     pub(super) replayed: usize,
+    /// True if what has no order may be kept until all has come, because memory is not limited.
+    pub(super) scatters: bool,
 }
 
 impl Batches {
@@ -45,7 +47,8 @@ impl Batches {
             Some(limit) => (limit / BYTES_OF_CHANGE).clamp(FEWEST_AT_ONCE, AT_ONCE),
             None => AT_ONCE,
         };
-        Batches { loaded, replayed: if options.keeps_commit_order { 1 } else { loaded } }
+        let scatters = limits == [None; 2];
+        Batches { loaded, scatters, replayed: if options.keeps_commit_order { 1 } else { loaded } }
     }
 }
 

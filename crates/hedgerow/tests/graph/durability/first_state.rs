@@ -117,6 +117,10 @@ fn a_failure_leaves_all_or_nothing() {
             }
             failed += usize::from(made.is_err());
             files.heal();
+            // The power may go before what was removed is gone for good.
+            for survival in Survival::ALL {
+                check(&files.after_crash(survival, at), made.is_ok());
+            }
             check(&files, made.is_ok());
         }
         assert!(kind == FaultKind::Short || failed > 5, "{failed} failures of {kind:?}");
