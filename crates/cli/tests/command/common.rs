@@ -63,6 +63,14 @@ impl Folder {
         self.command(arguments).assert()
     }
 
+    /// Like `json`, without these members.
+    pub fn json_without(&self, arguments: &str, members: &[&str]) -> serde_json::Value {
+        let mut output = self.json(arguments);
+        let object = output.as_object_mut().unwrap();
+        members.iter().for_each(|name| drop(object.remove(*name)));
+        output
+    }
+
     /// Runs `hedgerow` with these arguments, separated by blanks, and this standard input.
     pub fn pipe(&self, arguments: &str, input: impl Into<Vec<u8>>) -> Assert {
         self.command(arguments).write_stdin(input).assert()

@@ -5,18 +5,13 @@ use crate::error::{Error, Reason};
 use crate::options::{Access, GraphOptions};
 use hedgerow_kernels::Csr;
 use hedgerow_log::StoreFiles;
-use hedgerow_log::checkpoint::{
-    CheckpointSource, Description, ViewSource, VisitRecord, VisitRun, VisitVertex,
-};
+use hedgerow_log::checkpoint::{Description, ViewSource};
 use hedgerow_log::files::{FileSystem, RealFiles};
-use hedgerow_model::{
-    Catalog, Column, CommitTimestamp, Counts, GraphView, Key, LabelId, ReadError, VertexId, ViewError,
-};
+use hedgerow_model::{Catalog, CommitTimestamp, Counts, GraphView, Key, LabelId, VertexId, ViewError};
 use hedgerow_pipeline::{CheckpointOptions, CheckpointReport, Error as Cause};
 use hedgerow_sync::Arc;
 use rayon::ThreadPoolBuilder;
 use std::fmt;
-use std::ops::Range;
 use std::path::Path;
 
 /// The graph with which a store begins: a static graph whose vertices have keys.
@@ -125,7 +120,7 @@ pub fn create_from_on(
         // Without threads it is written, too, only slower.
         threads => ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build().ok(),
     };
-    let source = FirstSource { view: ViewSource::new(state.graph, state.key), label: state.label };
+    let source = ViewSource::new(state.graph, state.key).with_edges_of(LabelId::DEFAULT);
     let begin =
         checkpoint.with(pool.as_ref(), &|| 1.0, |options| store.begin_with(&description, &source, options));
     let written = begin.map_err(Cause::from)?;
@@ -157,47 +152,5 @@ impl FirstState<'_> {
         let count_of = |label: usize| if label == self.label.index() { count } else { 0 };
         let (vertex_bound, vertices) = (self.graph.vertex_bound(), self.graph.vertex_count());
         Counts { vertex_bound, vertices, edges: (0..labels).map(count_of).collect(), beside: None }
-    }
-}
-
-/// The checkpoint of a static graph, whose edges have this label.
-struct FirstSource<'g> {
-    view: ViewSource<'g, Csr, &'g (dyn Fn(VertexId) -> Key + Sync)>,
-    label: LabelId,
-}
-
-impl FirstSource<'_> {
-    /// The label in the static graph; other labels have no edges, and are not read.
-    fn in_graph(&self, label: LabelId) -> LabelId {
-        debug_assert_eq!(label, self.label);
-        LabelId::DEFAULT
-    }
-}
-
-impl CheckpointSource for FirstSource<'_> {
-    fn vertices(&self, range: Range<u32>, visit: &mut VisitVertex<'_>) -> Result<(), ReadError> {
-        self.view.vertices(range, visit)
-    }
-
-    fn rows<W: Column>(
-        &self,
-        label: LabelId,
-        range: Range<u32>,
-        visit: &mut VisitRun<'_, W>,
-    ) -> Result<(), ReadError> {
-        self.view.rows(self.in_graph(label), range, visit)
-    }
-
-    fn records(
-        &self,
-        label: LabelId,
-        range: Range<u32>,
-        visit: &mut VisitRecord<'_>,
-    ) -> Result<(), ReadError> {
-        self.view.records(self.in_graph(label), range, visit)
-    }
-
-    fn cuts(&self, label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
-        self.view.cuts(self.in_graph(label), parts)
     }
 }

@@ -46,11 +46,13 @@ pub trait CheckpointSource: Sync {
     fn cuts(&self, label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError>;
 }
 
-/// A view of an engine, and a function for the keys of its vertices.
+/// A view of an engine or a static graph, and a function for the keys of its vertices.
 #[derive(Clone, Copy)]
 pub struct ViewSource<'v, V, K> {
     view: &'v V,
     key: K,
+    /// The label in the view whose edges are read, instead of the one that the checkpoint asks for.
+    label: Option<LabelId>,
 }
 
 impl<'v, V, K> ViewSource<'v, V, K>
@@ -61,7 +63,19 @@ where
     /// Creates a source of the state that `view` shows; `key` returns the key of a vertex in that
     /// state.
     pub fn new(view: &'v V, key: K) -> Self {
-        ViewSource { view, key }
+        ViewSource { view, key, label: None }
+    }
+
+    /// Reads the edges of this label of the view, whatever label the checkpoint gives them. Only
+    /// one label of the checkpoint may have edges.
+    #[must_use]
+    pub fn with_edges_of(mut self, label: LabelId) -> Self {
+        self.label = Some(label);
+        self
+    }
+
+    fn in_view(&self, label: LabelId) -> LabelId {
+        self.label.unwrap_or(label)
     }
 }
 
@@ -91,7 +105,7 @@ where
         range: Range<u32>,
         visit: &mut VisitRun<'_, W>,
     ) -> Result<(), ReadError> {
-        let adjacency = self.view.adjacency::<W>(label, Direction::Out).map_err(not_in_view)?;
+        let adjacency = self.view.adjacency::<W>(self.in_view(label), Direction::Out).map_err(not_in_view)?;
         if is_sorted(&adjacency) {
             // A break and the end are equivalent here.
             let _flow: ControlFlow<()> = adjacency.cursor().scan(range, visit).map_err(Into::into)?;
@@ -108,7 +122,7 @@ where
         range: Range<u32>,
         visit: &mut VisitRecord<'_>,
     ) -> Result<(), ReadError> {
-        let mut cursor = self.view.edge_records(label, Direction::Out).map_err(not_in_view)?;
+        let mut cursor = self.view.edge_records(self.in_view(label), Direction::Out).map_err(not_in_view)?;
         if is_sorted_by_neighbor(&cursor) {
             let _flow: ControlFlow<()> = cursor.scan(range, visit).map_err(Into::into)?;
             return Ok(());
@@ -129,7 +143,8 @@ where
     }
 
     fn cuts(&self, label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
-        let adjacency = self.view.adjacency::<()>(label, Direction::Out).map_err(not_in_view)?;
+        let adjacency =
+            self.view.adjacency::<()>(self.in_view(label), Direction::Out).map_err(not_in_view)?;
         adjacency.cuts(parts).map_err(Into::into)
     }
 }

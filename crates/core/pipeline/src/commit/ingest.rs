@@ -20,7 +20,6 @@ use hedgerow_sequencer::{LockGuard, Stripes, WriterKind};
 use hedgerow_sync::map_chunks;
 use rayon::ThreadPool;
 use smallvec::SmallVec;
-use std::convert::Infallible;
 
 /// The edges of a bulk ingest, by position.
 ///
@@ -145,7 +144,7 @@ impl Store {
             None => entries(self.topology, bulk, &ends, pool),
         };
         let appending = as_they_came.as_ref().and_then(|_| LockGuard::append(&self.units));
-        let vertices = distinct(&ends, pool);
+        let vertices = distinct(&ends);
         let lock = || LockGuard::lock(&self.units, self.stripes_of(vertices.iter().copied()));
         holdings.hold_units(appending.unwrap_or_else(lock));
         let mut created = self.missing_vertices(&vertices, &holdings.held(), pool)?;
@@ -301,29 +300,17 @@ fn entries(
 }
 
 /// The ends of the edges, ascending. O(edges) if many of all ids are ends, else O(n log n).
-fn distinct(ends: &[EndIds], pool: Option<&ThreadPool>) -> Vec<VertexId> {
-    fn vertices(ends: &[EndIds]) -> impl Iterator<Item = VertexId> {
-        ends.iter().flat_map(|ends| <[VertexId; 2]>::from(*ends))
+fn distinct(ends: &[EndIds]) -> Vec<VertexId> {
+    let vertices = || ends.iter().flat_map(|ends| <[VertexId; 2]>::from(*ends));
+    let bound = vertices().max().map_or(0, |last| last.index() + 1);
+    if bound / IDS_PER_WORD <= 2 * ends.len() {
+        let mut are_ends = FixedBitSet::with_capacity(bound);
+        vertices().for_each(|vertex| are_ends.insert(vertex.index()));
+        // Ids have 32 bits.
+        return are_ends.ones().map(|id| VertexId::new(id as u32)).collect();
     }
-    let bound = vertices(ends).max().map_or(0, |last| last.index() + 1);
-    let threads = pool.map_or(1, ThreadPool::current_num_threads);
-    if threads * (bound / IDS_PER_WORD) > 2 * ends.len() {
-        let mut vertices: Vec<_> = vertices(ends).collect();
-        vertices.sort_unstable();
-        vertices.dedup();
-        return vertices;
-    }
-    let set_of = |ends: &[EndIds]| {
-        let mut set = FixedBitSet::with_capacity(bound);
-        vertices(ends).for_each(|vertex| set.insert(vertex.index()));
-        Ok::<_, Infallible>(set)
-    };
-    let chunks = ends.chunks(ends.len().div_ceil(threads).max(1)).collect();
-    let Ok(sets) = map_chunks(pool, chunks, set_of);
-    let all = sets.into_iter().reduce(|mut all, set| {
-        all.union_with(&set);
-        all
-    });
-    // Ids have 32 bits.
-    all.iter().flat_map(FixedBitSet::ones).map(|id| VertexId::new(id as u32)).collect()
+    let mut vertices: Vec<_> = vertices().collect();
+    vertices.sort_unstable();
+    vertices.dedup();
+    vertices
 }
