@@ -343,30 +343,23 @@ pub fn read<K: VertexKey>(
 ) -> Result<SkippedLines, CliError> {
     let bar = progress::of_bytes(console, "reading", reader.progress().total);
     let (started, mut edges) = (Instant::now(), 0);
-    let (mut end, mut failed) = (Ok(()), None);
-    threads.read_ahead(
+    let (end, visited) = threads.read_ahead(
         |(batches, done): &mut (Vec<Batch<K>>, u64)| {
             let read = portions.read(&mut reader, threads, batches);
             *done = reader.progress().done;
-            read.unwrap_or_else(|error| {
-                end = Err(error);
-                false
-            })
+            read
         },
         |(batches, done)| {
             bar.set_position(*done);
-            let visited = interrupt.check().and_then(|()| {
-                batches.iter_mut().filter(|batch| !batch.is_empty()).try_for_each(|batch| {
-                    edges += batch.edges.len() as u64;
-                    lint.see(batch);
-                    visit(batch)
-                })
-            });
-            failed = visited.err();
-            failed.is_none()
+            interrupt.check()?;
+            batches.iter_mut().filter(|batch| !batch.is_empty()).try_for_each(|batch| {
+                edges += batch.edges.len() as u64;
+                lint.see(batch);
+                visit(batch)
+            })
         },
     );
-    if let Some(error) = failed {
+    if let Err(error) = visited {
         return Err(match end {
             Err(damage) if error.is_about_input() && damage.kind() == ErrorKind::Corrupt => damage.into(),
             _ => cause_of(error, &mut reader),

@@ -52,38 +52,44 @@ impl Threads {
     }
 
     /// Fills items and visits them in their order, until `fill` returns false for the last one or
-    /// `visit` for any. If there are several threads, a few items are filled ahead, and both may
-    /// use the pool; the calling thread visits. Items are filled again after they were visited.
-    pub fn read_ahead<T: Default + Send>(
+    /// fails, or `visit` fails; returns both ends. An item is visited even if `fill` failed. If
+    /// there are several threads, a few items are filled ahead, and both may use the pool; the
+    /// calling thread visits. Items are filled again after they were visited.
+    pub fn read_ahead<T: Default + Send, E: Send, F>(
         &self,
-        mut fill: impl FnMut(&mut T) -> bool + Send,
-        mut visit: impl FnMut(&mut T) -> bool,
-    ) {
+        mut fill: impl FnMut(&mut T) -> Result<bool, E> + Send,
+        mut visit: impl FnMut(&mut T) -> Result<(), F>,
+    ) -> (Result<(), E>, Result<(), F>) {
         if self.count == 1 {
             let mut item = T::default();
-            while fill(&mut item) & visit(&mut item) {}
-            return;
+            loop {
+                let filled = fill(&mut item);
+                let visited = visit(&mut item);
+                if !matches!((&filled, &visited), (Ok(true), Ok(()))) {
+                    return (filled.map(drop), visited);
+                }
+            }
         }
         let (filled, full) = sync_channel(ITEMS_AHEAD);
         let (visited, spare) = channel();
         thread::scope(|scope| {
-            scope.spawn(move || {
+            let filler = scope.spawn(move || {
                 loop {
                     let mut item: T = spare.try_recv().unwrap_or_default();
-                    let is_last = !fill(&mut item);
-                    if filled.send(item).is_err() || is_last {
-                        return;
+                    let end = fill(&mut item);
+                    if filled.send(item).is_err() || !matches!(end, Ok(true)) {
+                        return end.map(drop);
                     }
                 }
             });
-            for mut item in full {
-                if !visit(&mut item) {
-                    return;
-                }
+            let end = full.into_iter().try_for_each(|mut item| {
+                visit(&mut item)?;
                 // The last items are not filled again.
                 let _ = visited.send(item);
-            }
-        });
+                Ok(())
+            });
+            (filler.join().unwrap_or_else(|panic| resume_unwind(panic)), end)
+        })
     }
 
     /// An execution on these threads that stops at Ctrl-C.

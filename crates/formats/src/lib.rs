@@ -127,7 +127,7 @@ pub use options::{Columns, Header, ReadOptions};
 pub use progress::{Position, Progress, SkippedLines};
 pub use properties::{
     HasHeader, LineSchema, MAX_PROPERTY_LINE, PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions,
-    PropertyReader, PropertyWriter, Row, Survey, SurveyColumn, Zone, csv_field, hints_at_end,
+    PropertyReader, PropertyWriter, Row, RowText, Survey, SurveyColumn, Zone, csv_field, hints_at_end,
     is_name_of_ends, is_name_of_key, property_of_text, text_of_timestamp, timestamp_of_text,
 };
 pub use reader::GraphReader;

@@ -18,6 +18,9 @@ pub use hedgerow_model::{
 };
 
 #[cfg(feature = "kernels")]
+#[doc(inline)]
+pub use crate::durable::edge_records::EdgeRecords;
+#[cfg(feature = "kernels")]
 #[doc(hidden)]
 pub use crate::durable::first_state::create_from_on;
 #[cfg(feature = "kernels")]
@@ -35,6 +38,15 @@ use hedgerow_sync::Arc;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::Path;
+
+/// Draws numbers for `count` [parallel edges](crate::WriteGraph::put_parallel_edge) of a store that
+/// [begins](create_from) with them. Like those that [a graph draws](crate::Graph::draw_number), one
+/// after the other. O(1).
+#[cfg(feature = "kernels")]
+#[must_use]
+pub fn draw_numbers(count: u64) -> std::ops::Range<u64> {
+    crate::edge_numbers::draw_some(count)
+}
 
 /// Returns the manifest of the store in the directory `path`. Changes nothing; O(1).
 ///

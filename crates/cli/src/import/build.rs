@@ -3,6 +3,7 @@
 
 use super::args::{OnRepeat, When};
 use super::context::Context;
+use super::encoded::Encoded;
 use super::importer::{Importer, changed, no_weight, see};
 use super::position::Tallies;
 use super::report::Contents;
@@ -13,9 +14,11 @@ use crate::lint::Lint;
 use crate::progress;
 use crate::stored::checkpoint::{Checkpointed, write_with};
 use hedgerow::kernels::{BuildOptions, GraphView};
-use hedgerow::store::FirstState;
-use hedgerow::{AsKey, CheckpointOptions, Column, EdgeSchema, KeyKind, LabelId, Topology};
-use hedgerow_formats::{Batch, Edge, StaticGraphBuilder, VertexKey};
+use hedgerow::store::{EdgeRecords, FirstState};
+use hedgerow::{
+    AsKey, CheckpointOptions, Column, EdgeSchema, Field, KeyKind, Record, Topology, ValueType, VertexId,
+};
+use hedgerow_formats::{Batch, Edge, PropertyBatch, PropertyOptions, StaticGraphBuilder, VertexKey};
 
 /// A new store, which no graph was opened for.
 #[derive(Debug)]
@@ -26,12 +29,18 @@ pub struct Built {
 
 impl Context<'_> {
     /// Returns true if the store is new, and an option asks neither for commits nor for an engine
-    /// with files of its own, nor do the files have properties.
+    /// with files of its own, nor are there values that only commits can give.
     pub fn builds(&self) -> bool {
         let Context { args, target, sources, .. } = self;
-        let are_plain = || sources.iter().all(|source| self.properties(source).is_none());
         let edges = &target.schema.edges;
-        let has_values = matches!(edges, EdgeSchema::Topology) || edges.column() == f64::TYPE;
+        let has_values = match edges {
+            EdgeSchema::Value(column) => *column == f64::TYPE,
+            _ => true,
+        };
+        // The log counts the versions of records.
+        let is_version = |field: &Field| field.value_type == ValueType::Version;
+        let fields = edges.record().into_iter().chain([&target.vertices]).flat_map(|record| &record.fields);
+        let has_versions = fields.clone().any(is_version);
         let asks_for_commits =
             args.chunk.is_some() || args.checkpoint == When::Never || args.on_repeat == Some(OnRepeat::First);
         let is_limited = args.memory.limit_bytes().is_some() || args.memory.asks_for_engine();
@@ -39,7 +48,26 @@ impl Context<'_> {
         let can_go_back =
             || target.keys != KeyKind::Dense || sources.iter().all(|one| one.can_be_read_again());
         let is_refused = target.exists() || target.is_on_disk() || asks_for_commits || is_limited;
-        !is_refused && has_values && are_plain() && can_go_back()
+        !is_refused && has_values && !has_versions && can_go_back()
+    }
+}
+
+/// The graph of a new store, while its files are read.
+struct Unfinished<K> {
+    builder: StaticGraphBuilder<K>,
+    records: EdgeRecords,
+    /// The properties of each vertex, if some have any.
+    properties: Vec<Record>,
+}
+
+impl<K: VertexKey + AsKey> Unfinished<K> {
+    /// Sets the properties of a vertex that was added.
+    fn set_properties(&mut self, key: &K, properties: Record) {
+        if let Some(vertex) = self.builder.vertex_id(key.as_key()) {
+            let length = self.properties.len().max(vertex.index() + 1);
+            self.properties.resize(length, Record::default());
+            self.properties[vertex.index()] = properties;
+        }
     }
 }
 
@@ -48,13 +76,17 @@ impl Importer<'_> {
     /// what was read until then, unless all or nothing is to be imported.
     pub(super) fn build<K: VertexKey + AsKey>(&mut self) -> Result<(), CliError> {
         let target = self.context.target;
-        let builder = match target.is_weighted() {
-            true => StaticGraphBuilder::<K>::weighted(Topology::Directed, target.keys),
-            false => StaticGraphBuilder::new(Topology::Directed, target.keys),
+        let builder = match &target.schema.edges {
+            EdgeSchema::Topology => StaticGraphBuilder::<K>::new(Topology::Directed, target.keys),
+            EdgeSchema::Value(_) => StaticGraphBuilder::weighted(Topology::Directed, target.keys),
+            EdgeSchema::Record(_) | EdgeSchema::Parallel(_) => {
+                StaticGraphBuilder::valued(Topology::Directed, target.keys, target.is_parallel())
+            }
         };
         // A checkpoint has each edge once, whatever ends it is stored from.
-        let mut builder = if target.is_undirected() { builder.from_lesser_ends() } else { builder };
-        let read = self.read_files(&mut builder);
+        let builder = if target.is_undirected() { builder.from_lesser_ends() } else { builder };
+        let mut graph = Unfinished { builder, records: EdgeRecords::new(), properties: Vec::new() };
+        let read = self.read_files(&mut graph);
         match &read {
             Ok(()) => self.position.finished = true,
             // A graph that could not take an edge has a part of its batch.
@@ -62,24 +94,85 @@ impl Importer<'_> {
             Err(_) if self.context.args.atomic || self.position.is_at_start() => return read,
             Err(_) => {}
         }
-        let written = self.write(builder);
+        let written = self.write(graph);
         read.and(written)
     }
 
-    fn read_files<K: VertexKey + AsKey>(
-        &mut self,
-        builder: &mut StaticGraphBuilder<K>,
-    ) -> Result<(), CliError> {
+    fn read_files<K: VertexKey + AsKey>(&mut self, graph: &mut Unfinished<K>) -> Result<(), CliError> {
         let Context { sources, args, target, threads, console, interrupt, .. } = self.context;
         let means = Means { threads, console, interrupt };
         for (number, source) in sources.iter().enumerate() {
             (self.position.file, self.position.read) = (number, Tallies::default());
+            if let Some(options) = self.context.properties(source) {
+                self.read_lines(graph, source, &options)?;
+                continue;
+            }
             let reader = sources.open::<K>(source, None)?;
             let lint = Lint::new(source.path(), &args.format, target.is_weighted());
-            let mut add = |batch: &mut Batch<K>| self.add(builder, source, batch);
+            let mut add = |batch: &mut Batch<K>| self.add(&mut graph.builder, source, batch);
             let skipped = input::read(reader, Portions::Pieces, lint, means, &mut add)?;
             add_skipped(&mut self.skipped, &skipped);
         }
+        Ok(())
+    }
+
+    /// Reads a file whose lines carry properties.
+    fn read_lines<K: VertexKey + AsKey>(
+        &mut self,
+        graph: &mut Unfinished<K>,
+        source: Source<'_>,
+        options: &PropertyOptions,
+    ) -> Result<(), CliError> {
+        let Context { target, threads, console, interrupt, .. } = self.context;
+        let mut reader = source.open_properties::<K>(options)?;
+        let bar = progress::of_bytes(console, "reading", reader.progress().total);
+        let (mut seen, mut pieces) = (self.seen.take(), Vec::new());
+        let (end, added) = threads.read_ahead(
+            |(encoded, done): &mut (Vec<Encoded<K>>, u64)| {
+                encoded.clear();
+                let has_read = reader.read_pieces_on(threads.pool(), &mut pieces)?;
+                let mut refused = Ok(());
+                let is_kept = |piece: &&PropertyBatch<K>| {
+                    refused = see(&mut seen, source, &piece.edges);
+                    refused.is_ok()
+                };
+                let kept = pieces.iter().take_while(is_kept).count();
+                *encoded = Encoded::all(pieces.drain(..).take(kept), &target.schema.edges, threads.pool());
+                *done = reader.progress().done;
+                refused.map(|()| has_read).map_err(CliError::from)
+            },
+            |(encoded, done)| {
+                interrupt.check()?;
+                bar.set_position(*done);
+                encoded.drain(..).try_for_each(|piece| self.add_lines(graph, piece))
+            },
+        );
+        self.seen = seen;
+        added?;
+        end.map(|()| bar.finish_and_clear())
+    }
+
+    fn add_lines<K: VertexKey + AsKey>(
+        &mut self,
+        graph: &mut Unfinished<K>,
+        piece: Encoded<K>,
+    ) -> Result<(), CliError> {
+        let Encoded { batch, properties, mut values, records, tallies } = piece;
+        match &self.context.target.schema.edges {
+            EdgeSchema::Topology => graph.builder.add(&batch)?,
+            EdgeSchema::Value(_) => graph.builder.add_valued(&batch, &values)?,
+            EdgeSchema::Record(_) | EdgeSchema::Parallel(_) => {
+                let base = graph.records.append(records);
+                values.iter_mut().for_each(|place| *place += base);
+                graph.builder.add_valued(&batch, &values)?;
+            }
+        }
+        for (vertex, record) in batch.vertices.iter().zip(properties).filter(|(_, record)| !record.is_empty())
+        {
+            graph.set_properties(vertex, record.into());
+        }
+        self.rows += batch.edges.len() as u64;
+        self.position.read.pass_piece(&tallies);
         Ok(())
     }
 
@@ -106,17 +199,26 @@ impl Importer<'_> {
     }
 
     /// Makes the store of the graph, which was read up to the position.
-    fn write<K: VertexKey>(&mut self, builder: StaticGraphBuilder<K>) -> Result<(), CliError> {
+    fn write<K: VertexKey>(&mut self, graph: Unfinished<K>) -> Result<(), CliError> {
         let Context { target, threads, console, interrupt, .. } = self.context;
         // After a signal, what was read is still written.
         let cancel = interrupt.check().is_ok().then(|| interrupt.token());
         let bar = progress::spinner(console, "building");
         let build = BuildOptions { pool: threads.pool(), cancel, ..BuildOptions::default() };
+        let Unfinished { builder, records, properties } = graph;
         let graph = interrupt.or_interrupted(builder.finish(build))?;
         bar.finish_and_clear();
         let (csr, input) = (graph.csr(), self.position.encode());
         let key = |vertex| graph.key(vertex).expect("only vertices of the graph are written");
-        let state = FirstState { graph: csr, label: target.label, key: &key, input: Some(&input) };
+        let properties_of = |vertex: VertexId| properties.get(vertex.index()).cloned().unwrap_or_default();
+        let state = FirstState {
+            graph: csr,
+            label: target.label,
+            key: &key,
+            records: target.schema.edges.record().map(|_| &records),
+            properties: (!properties.is_empty()).then_some(&properties_of),
+            input: Some(&input),
+        };
         let options = cancel.into_iter().fold(CheckpointOptions::new(), CheckpointOptions::cancelled_by);
         let written = write_with(options, console, |options| target.create_from(&state, options));
         let checkpoint = interrupt.or_interrupted(written.map_err(StoredError::from))?;
@@ -124,7 +226,7 @@ impl Importer<'_> {
             engine: target.engine(),
             topology: target.topology(),
             vertices: csr.vertex_count(),
-            edges: csr.edge_count(LabelId::DEFAULT),
+            edges: checkpoint.edges.0,
         };
         self.commits = 1;
         self.built = Some(Built { contents, checkpoint });

@@ -11,7 +11,7 @@ use crate::progress;
 use crate::stored::declared::{labels_text, quoted};
 use crate::threads::Threads;
 use hedgerow::{AsKey, EdgeSchema, KeyKind, LabelSchema, ParallelSchema, RecordSchema};
-use hedgerow_formats::{Batch, Edge, PropertyOptions, Survey, VertexKey};
+use hedgerow_formats::{Batch, Edge, PropertyOptions, Row, RowText, Survey, VertexKey};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -133,16 +133,15 @@ impl Reader<'_> {
         let mut search = Search { repeats, firsts: HashMap::new() };
         for (path, options) in files {
             let mut survey = Survey::open(path, options)?;
-            while let Some(row) = survey.read()? {
-                let row_digest = row_digest(rows, path, &row, are_parallel);
-                if !repeats.conflicts.contains(&row_digest.edge()) {
-                    continue;
-                }
-                let (keys, cells) = (survey.keys()?, survey.cells()?.join(","));
-                let [from, to] = keys.try_into().unwrap_or_default();
-                let text = format!("{}:{}: {cells}", path.display(), row.line);
-                if let ControlFlow::Break(found) = search.see(row_digest, || ([from, to], text)) {
-                    return Ok(Some(found));
+            let digest = |row: &Row| row_digest(rows, path, row, are_parallel);
+            let is_conflict = |row: &Row| repeats.conflicts.contains(&digest(row).edge());
+            while let Some(found) = survey.find_on(self.threads.pool(), &is_conflict)? {
+                for RowText { row, keys, cells } in found {
+                    let text = || format!("{}:{}: {}", path.display(), row.line, cells.join(","));
+                    let shown = || (keys.try_into().unwrap_or_default(), text());
+                    if let ControlFlow::Break(found) = search.see(digest(&row), shown) {
+                        return Ok(Some(found));
+                    }
                 }
             }
         }

@@ -235,14 +235,14 @@ impl<'a> Importer<'a> {
         let mut bar = ImportBar::new(console, reader.progress().total, imported);
         let (mut seen, mut batch, mut next) =
             (Tallies::default(), PropertyBatch::new(), PropertyBatch::new());
-        let mut is_read = reader.read_batch(&mut batch)?;
+        let mut is_read = reader.read_batch_on(threads.pool(), &mut batch)?;
         while is_read {
             interrupt.check()?;
             see(&mut self.seen, source, &batch.edges)?;
             seen.pass_lines(&imported, &mut batch).map_err(|_| changed(source))?;
             let position = self.position.after(seen);
             let commit = || self.commit_lines(&mut batch, position);
-            let (committed, read) = threads.both(commit, || reader.read_batch(&mut next));
+            let (committed, read) = threads.both(commit, || reader.read_batch_on(threads.pool(), &mut next));
             committed?;
             is_read = read?;
             std::mem::swap(&mut batch, &mut next);

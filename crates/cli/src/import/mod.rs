@@ -15,6 +15,7 @@
 //! | `lines` | puts lines with properties into the graph |
 //! | `importer` | imports the files chunk by chunk, from where the last import stopped |
 //! | `build` | imports them into a new store at once, without commits |
+//! | `encoded` | lines with properties, made ready for it on threads |
 //! | `bar` | shows the progress and the rate |
 //! | `validate` | reads everything first |
 //! | `noted`, `report` | the output of `info` and the summary about an import |
@@ -25,6 +26,7 @@ mod build;
 mod command;
 mod conflict;
 mod context;
+mod encoded;
 mod importer;
 mod in_order;
 mod infer;

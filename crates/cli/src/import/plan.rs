@@ -81,11 +81,11 @@ impl Plan {
                 if can_be_read_again(path) && known.reads_all(&args) {
                     let are_parallel = args.on_repeat == Some(OnRepeat::Parallel)
                         || known.edges.as_ref().is_some_and(|edges| edges.key().is_some());
-                    tables.push(Table::read(path, &options, are_parallel, &mut rows, console)?);
+                    tables.push(Table::read(path, &options, are_parallel, &mut rows, (threads, console))?);
                 }
             }
         }
-        let vertices = known.vertex_table(&args, console)?;
+        let vertices = known.vertex_table(&args, (threads, console))?;
         let mut is_inferred = false;
         if known.edges.is_none() {
             infer::check_rows(&tables)?;
@@ -274,7 +274,11 @@ impl Known {
     }
 
     /// The file of vertices, if its columns have names and no declaration.
-    fn vertex_table(&self, args: &ImportArgs, console: &Console) -> Result<Option<Table>, CliError> {
+    fn vertex_table(
+        &self,
+        args: &ImportArgs,
+        means: (&Threads, &Console),
+    ) -> Result<Option<Table>, CliError> {
         let Some(path) = args.format.vertices.as_deref() else { return Ok(None) };
         let named = table_format(path).or(args.format.format.properties());
         let is_declared = self.vertices.as_ref().is_some_and(|schema| !schema.fields.is_empty());
@@ -287,7 +291,7 @@ impl Known {
         if table.has_header != HasHeader::Yes {
             return Ok(None);
         }
-        Table::read(path, &options, false, &mut Rows::new(false), console).map(Some)
+        Table::read(path, &options, false, &mut Rows::new(false), means).map(Some)
     }
 }
 

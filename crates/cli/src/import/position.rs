@@ -7,7 +7,7 @@
 
 use super::repeats::digest;
 use hedgerow::{AsKey, KeyRef, Value};
-use hedgerow_formats::{Batch, Edge, PropertyBatch};
+use hedgerow_formats::{Batch, Edge, PropertyBatch, PropertyEdge};
 use hedgerow_model::Record;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -99,7 +99,33 @@ impl fmt::Display for InputList {
     }
 }
 
+/// The vertices and edges of a piece of a file, whose checksums are known before those of the
+/// pieces before it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PieceTallies {
+    tallies: Tallies,
+    /// The bytes of the checksums of vertices and of edges.
+    lengths: [usize; 2],
+}
+
+impl PieceTallies {
+    /// The tallies of a piece whose lines have properties.
+    pub fn of<K: AsKey>(piece: &PropertyBatch<K>) -> Self {
+        let (mut tallies, mut bytes) = (Tallies::default(), Vec::new());
+        let vertices = tallies.vertices.add(&piece.vertices, &put_vertex_line, &mut bytes);
+        let edges = tallies.edges.add(&piece.edges, &put_edge_line, &mut bytes);
+        PieceTallies { tallies, lengths: [vertices, edges] }
+    }
+}
+
 impl Tallies {
+    /// Advances over a piece.
+    pub fn pass_piece(&mut self, piece: &PieceTallies) {
+        let PieceTallies { tallies, lengths: [vertices, edges] } = piece;
+        self.vertices.append(&tallies.vertices, *vertices);
+        self.edges.append(&tallies.edges, *edges);
+    }
+
     /// Advances over a batch, and removes from it what `imported` already has.
     pub fn pass<K: AsKey>(&mut self, imported: &Tallies, batch: &mut Batch<K>) -> Result<(), Changed> {
         self.vertices.pass(&imported.vertices, &mut batch.vertices, |vertex, bytes| {
@@ -114,16 +140,8 @@ impl Tallies {
         imported: &Tallies,
         batch: &mut PropertyBatch<K>,
     ) -> Result<(), Changed> {
-        self.vertices.pass(&imported.vertices, &mut batch.vertices, |(vertex, properties), bytes| {
-            put_key(vertex.as_key(), bytes);
-            put_record(properties, bytes);
-        })?;
-        self.edges.pass(&imported.edges, &mut batch.edges, |edge, bytes| {
-            put_key(edge.source.as_key(), bytes);
-            put_key(edge.destination.as_key(), bytes);
-            bytes.extend(edge.value.unwrap_or_default().0.to_le_bytes());
-            put_record(&edge.record, bytes);
-        })
+        self.vertices.pass(&imported.vertices, &mut batch.vertices, put_vertex_line)?;
+        self.edges.pass(&imported.edges, &mut batch.edges, put_edge_line)
     }
 
     /// The number of vertices and edges.
@@ -157,13 +175,23 @@ impl Tally {
         Ok(())
     }
 
-    fn add<T>(&mut self, items: &[T], encode: &impl Fn(&T, &mut Vec<u8>), bytes: &mut Vec<u8>) {
+    /// Adds items; returns the number of bytes that the checksum covers.
+    fn add<T>(&mut self, items: &[T], encode: &impl Fn(&T, &mut Vec<u8>), bytes: &mut Vec<u8>) -> usize {
+        let mut length = 0;
         for items in items.chunks(ITEMS_PER_CHECKSUM) {
             bytes.clear();
             items.iter().for_each(|item| encode(item, bytes));
             self.checksum = crc32c::crc32c_append(self.checksum, bytes);
+            length += bytes.len();
         }
         self.count += items.len() as u64;
+        length
+    }
+
+    /// Adds the items of another tally, whose checksum covers `length` bytes.
+    fn append(&mut self, other: &Tally, length: usize) {
+        self.checksum = crc32c::crc32c_combine(self.checksum, other.checksum, length);
+        self.count += other.count;
     }
 }
 
@@ -172,6 +200,18 @@ fn put_edge<K: AsKey>(edge: &Edge<K>, bytes: &mut Vec<u8>) {
     put_key(edge.destination.as_key(), bytes);
     // NaN stands for no weight: files have no such weight.
     bytes.extend(edge.weight.unwrap_or(f64::NAN).to_bits().to_le_bytes());
+}
+
+fn put_vertex_line<K: AsKey>((vertex, properties): &(K, Record), bytes: &mut Vec<u8>) {
+    put_key(vertex.as_key(), bytes);
+    put_record(properties, bytes);
+}
+
+fn put_edge_line<K: AsKey>(edge: &PropertyEdge<K>, bytes: &mut Vec<u8>) {
+    put_key(edge.source.as_key(), bytes);
+    put_key(edge.destination.as_key(), bytes);
+    bytes.extend(edge.value.unwrap_or_default().0.to_le_bytes());
+    put_record(&edge.record, bytes);
 }
 
 fn put_record(record: &Record, bytes: &mut Vec<u8>) {
@@ -242,6 +282,26 @@ mod tests {
                 assert_eq!(left, (imported as u64 + 1..=4).collect::<Vec<_>>(), "{imported} {cut}");
             }
         }
+    }
+
+    #[test]
+    fn pieces_are_tallied_like_their_lines() {
+        let edge = |number: u64| PropertyEdge {
+            source: number,
+            destination: number / 3,
+            value: None,
+            record: Record::new(vec![Value::U64(number), Value::Null]),
+        };
+        let piece = |numbers: std::ops::Range<u64>| PropertyBatch {
+            vertices: numbers.clone().map(|number| (number, Record::default())).collect(),
+            edges: numbers.map(edge).collect(),
+        };
+        let (mut in_order, mut in_pieces) = (Tallies::default(), Tallies::default());
+        in_order.pass_lines(&Tallies::default(), &mut piece(0..1000)).unwrap();
+        for numbers in [0..1, 1..1, 1..700, 700..1000] {
+            in_pieces.pass_piece(&PieceTallies::of(&piece(numbers)));
+        }
+        assert_eq!(in_pieces, in_order);
     }
 
     #[test]

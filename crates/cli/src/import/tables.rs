@@ -6,16 +6,15 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::options::ColumnsName;
 use crate::progress;
+use crate::threads::Threads;
 use hedgerow_formats::{
     FormatError, HasHeader, LineSchema, PropertyFormat, PropertyOptions, Row, Survey, SurveyColumn,
 };
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 /// Rows that are read to judge the first line.
 const JUDGED: usize = 1000;
-
-/// Rows to show.
-const SHOWN: usize = 5;
 
 /// A file with named columns.
 #[derive(Debug)]
@@ -62,15 +61,8 @@ impl Table {
     /// judgement.
     pub fn judge(path: &Path, options: &PropertyOptions) -> Result<Self, (HasHeader, FormatError)> {
         let mut survey = Survey::open(path, options).map_err(|error| (HasHeader::No, error))?;
-        let mut rows = 0;
-        while rows < JUDGED {
-            match survey.read() {
-                Ok(Some(_)) => rows += 1,
-                Ok(None) => break,
-                Err(error) => return Err((survey.has_header(), error)),
-            }
-        }
-        Ok(Table::of(path, options, &survey, rows as u64, Vec::new()))
+        survey.sample(JUDGED).map_err(|error| (survey.has_header(), error))?;
+        Ok(Table::of(path, options, &survey))
     }
 
     /// Reads the whole file, each row into `rows`; each without a number is an edge of its own if
@@ -80,32 +72,30 @@ impl Table {
         options: &PropertyOptions,
         are_parallel: bool,
         rows: &mut Rows,
-        console: &Console,
+        (threads, console): (&Threads, &Console),
     ) -> Result<Self, CliError> {
         let mut survey = Survey::open(path, options)?;
         let bar = progress::of_bytes(console, "looking", survey.progress().total);
-        let (mut count, mut first) = (0, Vec::new());
-        while let Some(row) = survey.read()? {
-            rows.push(row_digest(rows, path, &row, are_parallel));
-            if first.len() < SHOWN {
-                first.push(survey.cells()?);
-            }
-            count += 1;
-            if count % (1 << 14) == 0 {
-                bar.set_position(survey.progress().done);
-            }
-        }
+        let (end, Ok(())) = threads.read_ahead(
+            |(some, done): &mut (Vec<Row>, u64)| {
+                let read = survey.read_on(threads.pool())?;
+                *done = survey.progress().done;
+                let has_read = read.is_some();
+                *some = read.unwrap_or_default();
+                Ok::<_, FormatError>(has_read)
+            },
+            |(some, done)| {
+                some.drain(..).for_each(|row| rows.push(row_digest(rows, path, &row, are_parallel)));
+                bar.set_position(*done);
+                Ok::<_, Infallible>(())
+            },
+        );
+        end?;
         bar.finish_and_clear();
-        Ok(Table::of(path, options, &survey, count, first))
+        Ok(Table::of(path, options, &survey))
     }
 
-    fn of(
-        path: &Path,
-        options: &PropertyOptions,
-        survey: &Survey,
-        rows: u64,
-        first: Vec<Vec<String>>,
-    ) -> Self {
+    fn of(path: &Path, options: &PropertyOptions, survey: &Survey) -> Self {
         Table {
             path: path.into(),
             options: options.clone(),
@@ -113,8 +103,8 @@ impl Table {
             names_keys: survey.names_keys(),
             delimiter: survey.delimiter(),
             columns: survey.columns().cloned().collect(),
-            rows,
-            first,
+            rows: survey.rows(),
+            first: survey.first().to_vec(),
         }
     }
 

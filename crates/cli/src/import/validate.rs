@@ -45,11 +45,11 @@ fn read_lines<K: VertexKey + AsKey>(
     source: Source<'_>,
     options: &PropertyOptions,
 ) -> Result<(), CliError> {
-    let Context { target, console, interrupt, .. } = context;
+    let Context { target, threads, console, interrupt, .. } = context;
     let mut reader = source.open_properties::<K>(options)?;
     let bar = progress::of_bytes(console, "validating", reader.progress().total);
     let mut batch = PropertyBatch::new();
-    while reader.read_batch(&mut batch)? {
+    while reader.read_batch_on(threads.pool(), &mut batch)? {
         interrupt.check()?;
         if target.keys == KeyKind::Dense {
             let ends = batch.edges.iter().flat_map(|edge| [&edge.source, &edge.destination]);

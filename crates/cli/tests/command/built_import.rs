@@ -4,7 +4,10 @@ use crate::common::{Folder, lines_of};
 use serde_json::Value;
 
 /// Members of a summary that depend on the way, the machine or the name of the store.
-const NOT_COMPARED: [&str; 5] = ["store", "commits", "checkpoint", "seconds", "edges_per_second"];
+const NOT_COMPARED: [&str; 6] = ["command", "store", "commits", "checkpoint", "seconds", "edges_per_second"];
+
+const NUMBERED: &str = "{\"from\":\"a\",\"to\":\"b\",\"number\":7,\"amount\":1}\n{\"to\":\"a\",\"from\":\"b\",\"number\":3}\n\
+    {\"from\":\"a\",\"to\":\"b\",\"number\":7,\"amount\":1}\n{\"from\":\"b\",\"to\":\"b\",\"number\":3,\"amount\":-5}\n";
 
 const ODD: &str = "# odd\n7 3 2.5\r\n3 7 1\n\n7 3 0.5\n9 9 4\n18446744073709551615 7 1\n5 3 2\n3 5 2";
 
@@ -16,6 +19,17 @@ fn folder() -> Folder {
     folder.write("sparse", "4000000000 0\n0 5\n");
     folder.write("more", "70\n3\n71\n");
     folder.write("empty", "");
+    let pays = "payer,payee,amount,at,note\nanna,ben,9.5,2026-01-31T12:00:00Z,\"for\nrent\"\nben,zoë,1,2026-02-01,\n\
+                anna,ben,3.25,,x\nzoë,zoë,0,,\"\"\nben,anna,7,,y\n";
+    folder.write("pays.csv", pays);
+    folder.write("times.csv", pays.replace(",,x", ",2026-03-01,x").replace(",,", ",2026-03-01,"));
+    folder.write("numbered.jsonl", NUMBERED);
+    folder.write("people.csv", "key,age,name\nanna,31,\"A, B\"\nmax,,\nben,40,\nanna,32,Anna\n");
+    folder.write("roads.csv", "from,to,weight\n1,2,2.5\n2,3,1\n1,2,0.5\n");
+    let many = |line: u32| {
+        format!("{},{},{line}.25,\"{}\"\n", line % 97, line % 89, "\"\"\n".repeat(line as usize % 3))
+    };
+    folder.write("many.csv", "from,to,amount,note\n".to_owned() + &(0..9000).map(many).collect::<String>());
     folder.json("generate kronecker --scale 10 --weights --output kron.wel");
     folder.json("convert kron.wel kron.wsg --undirected");
     folder
@@ -43,8 +57,19 @@ fn a_store_is_that_of_the_same_commits() {
         "kron.wel ids --threads 1",
         "kron.wel kron.wel --weights --undirected --atomic",
         "kron.wsg --weights --undirected",
+        "pays.csv --on-repeat last --yes",
+        "pays.csv --on-repeat last --undirected --threads 1",
+        "pays.csv --on-repeat last --vertices people.csv --engine tel",
+        "pays.csv --on-repeat last --ignore note",
+        "times.csv --on-repeat parallel --number-column at --time-zone UTC",
+        "numbered.jsonl --on-repeat parallel --undirected --engine hybrid",
+        "numbered.jsonl --labels paid:number=key+amount=i64 --format jsonl --keys text",
+        "roads.csv --on-repeat last --weights",
+        "roads.csv --on-repeat last --labels road:f64 --format properties-csv",
+        "many.csv --on-repeat last --reverse",
     ];
     for (number, import) in imports.iter().enumerate() {
+        let end = if import.contains(".csv") || import.contains(".jsonl") { "jsonl" } else { "e" };
         let imported = |options: &str| {
             let store = format!("{number}{}", options.trim_start_matches("--").replace(' ', ""));
             let summary =
@@ -55,8 +80,8 @@ fn a_store_is_that_of_the_same_commits() {
             assert_eq!(folder.json(&format!("check {store}"))["problems"], Value::Array(Vec::new()));
             let labels = folder.json(&format!("info {store}"))["labels"].take();
             let label = summary["label"].as_str().unwrap().to_owned();
-            folder.json(&format!("export {store} --label {label} --output out.e"));
-            (summary, labels, folder.read("out.e"))
+            folder.json(&format!("export {store} --label {label} --output out.{end}"));
+            (summary, labels, folder.read(&format!("out.{end}")))
         };
         assert_eq!(imported(""), imported("--chunk 1000"), "{import}");
     }

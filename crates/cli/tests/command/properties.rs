@@ -19,7 +19,7 @@ fn edges_of_a_csv_file_with_a_header_are_imported_with_their_properties() {
     let imported = folder.json(&format!("import pays.csv --store store {LABELS}"));
     assert_eq!(
         (&imported["edges"], &imported["rows"], &imported["label"], &imported["commits"]),
-        (&3.into(), &3.into(), &"pays".into(), &2.into())
+        (&3.into(), &3.into(), &"pays".into(), &1.into())
     );
     let of =
         |from: u64| folder.json(&format!("neighbors {from} --store store --label pays"))["neighbors"].clone();

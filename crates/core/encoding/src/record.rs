@@ -17,9 +17,14 @@ pub fn encode_record(record: &Record) -> Vec<u8> {
     // Nearly always enough, so that the buffer does not grow.
     let capacity = 1 + record.values().iter().map(|value| 10 + content(value)).sum::<usize>();
     let mut bytes = Vec::with_capacity(capacity);
-    put_varint(&mut bytes, record.values().len() as u64);
-    record.values().iter().for_each(|value| encode_value(&mut bytes, value));
+    put_values(&mut bytes, record.values());
     bytes
+}
+
+/// Appends the encoded record of these values. O(bytes).
+pub fn put_values(bytes: &mut Vec<u8>, values: &[Value]) {
+    put_varint(bytes, values.len() as u64);
+    values.iter().for_each(|value| encode_value(bytes, value));
 }
 
 /// Decodes a record, which must span all bytes. O(bytes).

@@ -237,6 +237,12 @@ impl Record {
         Record((!values.is_empty()).then(|| values.into()))
     }
 
+    /// A record of these values, which are removed from the vector. Allocates once.
+    #[must_use]
+    pub fn of(values: &mut Vec<Value>) -> Self {
+        Record((!values.is_empty()).then(|| values.drain(..).collect()))
+    }
+
     /// The values, in the order of the schema's fields.
     #[must_use]
     pub fn values(&self) -> &[Value] {

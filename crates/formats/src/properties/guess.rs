@@ -107,6 +107,9 @@ impl Guess {
                 _ => Guess::Text,
             };
         }
+        if is_short_fraction(text) {
+            return Guess::Fraction;
+        }
         let is = |value_type| cell.property(value_type, &Zone::default()).is_some();
         if is(ValueType::F64) {
             if is_exact(text) { Guess::Fraction } else { Guess::Text }
@@ -125,6 +128,9 @@ impl Guess {
 /// The largest whole number up to which 64-bit floats hold all.
 const EXACT: u64 = 1 << 53;
 
+/// Digits that 64-bit floats have exactly, whatever the number.
+const DIGITS: usize = 15;
+
 /// Returns true if the nearest 64-bit float has all digits of a number, written without a plus
 /// sign, which telephone numbers have; or if the text is written for a float that is no number.
 fn is_exact(text: &str) -> bool {
@@ -134,6 +140,15 @@ fn is_exact(text: &str) -> bool {
         }
         _ => ["NaN", "Infinity", "-Infinity"].contains(&text),
     }
+}
+
+/// Returns true for digits around a point, so few that 64-bit floats have them exactly. Most
+/// fractions are, and this is faster than to parse and write one.
+fn is_short_fraction(text: &str) -> bool {
+    let number = text.strip_prefix('-').unwrap_or(text);
+    let is_whole = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    number.len() <= DIGITS
+        && number.split_once('.').is_some_and(|(before, after)| is_whole(before) && is_whole(after))
 }
 
 /// The digits of a number between the first and the last that is not 0.

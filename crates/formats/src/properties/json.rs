@@ -1,47 +1,42 @@
-//! Reads the objects of a file of JSON lines with their members.
+//! Finds the objects of a file of JSON lines with their members.
 
 use super::MAX_PROPERTY_LINE;
+use super::value::Cell;
 use crate::FormatError;
 use crate::error::{BadProperty, excerpt};
-use crate::source::Source;
-use crate::text::{Cutter, Lines};
+use crate::text;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::fmt;
-use std::ops::Range;
+use std::path::Path;
 
-/// Minimum number of buffered bytes.
-const CHUNK: usize = 64 << 10;
-
-/// A file of JSON lines, read object by object.
-pub(super) struct JsonLines {
-    cutter: Cutter,
-    /// Whole lines, and the start of the next one.
-    chunk: Vec<u8>,
-    next: usize,
+/// A part of a file of JSON lines, read object by object.
+pub(super) struct JsonLines<'b> {
+    path: &'b Path,
+    lines: text::Lines<'b>,
     /// The line that was read.
-    current: Range<usize>,
-    /// Lines so far.
+    current: &'b [u8],
+    /// Its number in the file, from 1.
     line: u64,
+    /// Its members, once they are parsed.
+    members: Members<'b>,
 }
 
 /// The members of an object in their order, including those with equal names.
-pub(super) struct Members<'a>(pub Vec<(String, &'a RawValue)>);
+#[derive(Default)]
+struct Members<'a>(Vec<(String, &'a RawValue)>);
 
-impl JsonLines {
-    pub fn new(source: Source) -> Self {
-        let cutter = Cutter::new(source, CHUNK, MAX_PROPERTY_LINE);
-        JsonLines { cutter, chunk: Vec::new(), next: 0, current: 0..0, line: 0 }
-    }
-
-    pub fn source(&self) -> &Source {
-        self.cutter.source()
-    }
-
-    /// The cause of a fault in a line: see [`Source::cause_of`].
-    pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
-        self.cutter.source_mut().cause_of(fault)
+impl<'b> JsonLines<'b> {
+    /// The lines from `start` on, which has the number `line`.
+    pub fn new(path: &'b Path, bytes: &'b [u8], (start, line): (usize, u64)) -> Self {
+        JsonLines {
+            path,
+            lines: text::Lines::new(bytes, start),
+            current: b"",
+            line: line - 1,
+            members: Members::default(),
+        }
     }
 
     /// The number of the last line that was read, from 1.
@@ -51,47 +46,43 @@ impl JsonLines {
 
     /// Advances to the next line that is not blank; false if there is none.
     pub fn read(&mut self) -> Result<bool, FormatError> {
-        let line = self.next_line()?;
-        self.current = line.clone().unwrap_or_default();
-        Ok(line.is_some())
+        for line in self.lines.by_ref() {
+            self.line += 1;
+            if line.len() > MAX_PROPERTY_LINE {
+                return Err(self.bad(line, &format!("a line of at most {MAX_PROPERTY_LINE} bytes")));
+            }
+            if !line.trim_ascii().is_empty() {
+                self.current = line;
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    /// The members of the object in this line.
-    pub fn members(&self) -> Result<Members<'_>, FormatError> {
-        let line = &self.chunk[self.current.clone()];
-        let bad = |expected: &str| self.bad(line, expected);
-        let text = std::str::from_utf8(line).map_err(|_| bad("text in UTF-8"))?;
-        serde_json::from_str(text).map_err(|error| {
+    /// Parses the object in this line; returns the names of its members.
+    pub fn parse(&mut self) -> Result<impl Iterator<Item = &String>, FormatError> {
+        let bad = |expected: &str| self.bad(self.current, expected);
+        let text = std::str::from_utf8(self.current).map_err(|_| bad("text in UTF-8"))?;
+        let members = serde_json::from_str(text).map_err(|error| {
             let (told, column) = (error.to_string(), error.column());
             let problem = told.rsplit_once(" at line ").map_or(&*told, |(problem, _)| problem);
             bad(&format!("one JSON object per line: at byte {column}, {problem}"))
-        })
+        })?;
+        self.members = members;
+        Ok(self.members.0.iter().map(|(name, _)| name))
     }
 
-    /// The next line that is not blank.
-    fn next_line(&mut self) -> Result<Option<Range<usize>>, FormatError> {
-        loop {
-            let mut lines = Lines::new(&self.chunk, self.next);
-            while let Some(line) = lines.next() {
-                let start = self.next;
-                self.next = lines.position();
-                self.line += 1;
-                if !line.trim_ascii().is_empty() {
-                    return Ok(Some(start..start + line.len()));
-                }
-            }
-            let Some(chunk) = self.cutter.cut(std::mem::take(&mut self.chunk))? else { return Ok(None) };
-            (self.chunk, self.next) = (chunk.bytes, chunk.start);
-            if chunk.is_too_long {
-                self.line += 1;
-                return Err(self.bad(&self.chunk, &format!("a line of at most {MAX_PROPERTY_LINE} bytes")));
-            }
+    /// The value of a member of the object that was parsed.
+    pub fn cell(&self, member: usize) -> Cell<'b> {
+        match self.members.0[member].1.get() {
+            "null" => Cell::Null,
+            value => Cell::Json(value),
         }
     }
 
     fn bad(&self, found: &[u8], expected: &str) -> FormatError {
-        let path = self.source().path().to_owned();
-        BadProperty { line: self.line, found: excerpt(found), ..BadProperty::new(path, expected) }.into()
+        let (line, path) = (self.line, self.path.into());
+        BadProperty { line, found: excerpt(found), ..BadProperty::new(path, expected) }.into()
     }
 }
 
@@ -122,12 +113,9 @@ impl<'de> Visitor<'de> for MembersVisitor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Cursor;
-    use std::path::Path;
 
-    fn lines(text: &[u8]) -> JsonLines {
-        let reader = Box::new(Cursor::new(text.to_vec()));
-        JsonLines::new(Source::new(Path::new("x"), reader, None).unwrap())
+    fn lines(text: &[u8]) -> JsonLines<'_> {
+        JsonLines::new(Path::new("x"), text, (0, 1))
     }
 
     /// The first error.
@@ -139,7 +127,7 @@ mod tests {
                 Ok(false) => panic!("no error"),
                 Err(error) => return error.to_string(),
             }
-            if let Err(error) = lines.members() {
+            if let Err(error) = lines.parse() {
                 return error.to_string();
             }
         }
@@ -149,11 +137,12 @@ mod tests {
     fn members_come_in_their_order_with_their_text() {
         let mut lines = lines(b"\n {\"a\": 1.50, \"b\" : \"x\\n\", \"a\":[1, 2]}\r\n \n{}");
         assert!(lines.read().unwrap());
-        let members = lines.members().unwrap().0;
-        let members: Vec<_> = members.iter().map(|(name, value)| (&**name, value.get())).collect();
-        assert_eq!(members, [("a", "1.50"), ("b", "\"x\\n\""), ("a", "[1, 2]")]);
+        let names: Vec<_> = lines.parse().unwrap().cloned().collect();
+        assert_eq!(names, ["a", "b", "a"]);
+        let cells = [0, 1, 2].map(|member| lines.cell(member));
+        assert_eq!(cells, ["1.50", "\"x\\n\"", "[1, 2]"].map(Cell::Json));
         assert_eq!(lines.line(), 2);
-        assert!(lines.read().unwrap() && lines.members().unwrap().0.is_empty());
+        assert!(lines.read().unwrap() && lines.parse().unwrap().next().is_none());
         assert_eq!(lines.line(), 4);
         assert!(!lines.read().unwrap());
     }

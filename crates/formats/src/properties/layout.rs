@@ -15,6 +15,7 @@ pub(super) const LEFT_OUT: usize = usize::MAX;
 
 /// The order of a line's cells: its keys first, one of a vertex or two of an edge, then its
 /// properties or its value. Cells are rearranged into this order.
+#[derive(Clone)]
 pub(super) struct Layout {
     pub keys: Vec<KeyColumn>,
     pub fields: Vec<FieldColumn>,
@@ -27,6 +28,7 @@ pub(super) struct Layout {
 }
 
 /// The column of a key.
+#[derive(Clone)]
 pub(super) struct KeyColumn {
     names: &'static [&'static str],
     /// The only accepted name, if the caller chose one.
@@ -34,6 +36,7 @@ pub(super) struct KeyColumn {
 }
 
 /// The column of a property, or of the value of an edge.
+#[derive(Clone)]
 pub(super) struct FieldColumn {
     pub name: String,
     pub kind: Kind,

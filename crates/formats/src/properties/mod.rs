@@ -3,8 +3,9 @@
 //! | file | purpose |
 //! |---|---|
 //! | `reader` | reads lines into batches of vertices and edges |
+//! | `parts` | cuts a file into parts, which threads parse |
 //! | `csv`, `json` | from bytes to the cells of a line |
-//! | `lines` | the lines of either format, and the names of their columns |
+//! | `lines` | the lines of either format |
 //! | `survey` | finds the columns of a file and their types |
 //! | `guess` | the type of a column, from its cells |
 //! | `names` | the usual names of the columns of keys |
@@ -18,6 +19,7 @@ mod json;
 mod layout;
 mod lines;
 mod names;
+mod parts;
 mod reader;
 mod survey;
 mod value;
@@ -27,7 +29,7 @@ mod zone;
 pub(crate) use names::is_source_and_destination;
 pub use names::{hints_at_end, is_name_of_ends, is_name_of_key};
 pub use reader::PropertyReader;
-pub use survey::{HasHeader, Row, Survey, SurveyColumn};
+pub use survey::{HasHeader, Row, RowText, Survey, SurveyColumn};
 pub use value::{csv_field, property_of_text, timestamp_of_text};
 pub use writer::PropertyWriter;
 pub use zone::{Zone, text_of_timestamp};
@@ -177,6 +179,18 @@ impl<K> PropertyBatch<K> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Moves up to `most` vertices and edges from the start of another batch to the end.
+    fn take(&mut self, other: &mut Self, most: usize) {
+        if self.is_empty() && other.len() <= most {
+            std::mem::swap(self, other);
+            return;
+        }
+        let vertices = most.min(other.vertices.len());
+        self.vertices.extend(other.vertices.drain(..vertices));
+        let edges = (most - vertices).min(other.edges.len());
+        self.edges.extend(other.edges.drain(..edges));
     }
 
     /// Removes everything, keeps the memory.

@@ -2,36 +2,51 @@
 
 use super::layout::{LEFT_OUT, Layout};
 use super::lines::Lines;
+use super::parts::Parts;
 use super::value::{Cell, Kind};
 use super::{PropertyBatch, PropertyEdge, PropertyOptions, Zone};
 use crate::error::{BadProperty, Remedy, excerpt};
 use crate::source::Source;
 use crate::{FormatError, Progress, VertexKey};
 use hedgerow_model::{EdgeValue, KeyKind, Record, Value};
+use rayon::ThreadPool;
+use std::collections::VecDeque;
 use std::io::Read;
-use std::marker::PhantomData;
 use std::path::Path;
 
-/// Reads a file of vertices or edges with properties in batches, line by line on one thread.
+/// Reads a file of vertices or edges with properties in batches, on one thread or several.
 ///
-/// Memory: the batch, and a line, of at most [`MAX_PROPERTY_LINE`](crate::MAX_PROPERTY_LINE) bytes.
+/// Memory: the batch, and a few parts of the file per thread, of 256 KiB or of one line, which has
+/// at most [`MAX_PROPERTY_LINE`](crate::MAX_PROPERTY_LINE) bytes.
 pub struct PropertyReader<K> {
-    lines: Lines,
+    parts: Parts,
     columns: Columns,
+    /// The names of the columns of a CSV file that does not begin with them.
+    given: Option<Vec<String>>,
     batch_size: usize,
     has_started: bool,
     has_ended: bool,
-    keys: PhantomData<K>,
+    /// Parsed parts.
+    parsed: VecDeque<PropertyBatch<K>>,
 }
 
 /// The columns of a file.
+#[derive(Clone)]
 struct Columns {
     layout: Layout,
     /// The names in the header of a CSV file, or in the last line of JSON.
     names: Vec<String>,
-    /// The position of each name in the layout.
-    places: Vec<usize>,
+    /// The column with each place of the layout.
+    columns: Vec<Option<usize>>,
     zone: Zone,
+    /// Memory for the values of a record.
+    record: Vec<Value>,
+}
+
+/// The fault of a line.
+enum Fault {
+    Line(FormatError),
+    Cell(Misfit),
 }
 
 /// A cell of the wrong type.
@@ -65,69 +80,102 @@ impl<K: VertexKey> PropertyReader<K> {
     fn of(source: Source, options: &PropertyOptions) -> Self {
         let (layout, zone) = (Layout::new(options), options.zone.clone());
         PropertyReader {
-            lines: Lines::new(source, options),
-            columns: Columns { layout, names: Vec::new(), places: Vec::new(), zone },
+            parts: Parts::new(source, options),
+            columns: Columns { layout, names: Vec::new(), columns: Vec::new(), zone, record: Vec::new() },
+            given: options.columns.clone(),
             batch_size: options.batch_size.max(1),
             has_started: false,
             has_ended: false,
-            keys: PhantomData,
+            parsed: VecDeque::new(),
         }
     }
 
     /// The progress of reading, for a progress bar. O(1).
     #[must_use]
     pub fn progress(&self) -> Progress {
-        let source = self.lines.source();
-        Progress { done: source.bytes_used(), total: source.size() }
+        self.parts.progress()
     }
 
-    /// Replaces the contents of `batch` with the next lines; false at the end.
+    /// Replaces the contents of `batch` with the next lines, parsed on this thread; false at the
+    /// end.
     ///
     /// # Errors
     /// A bad line; or a file that cannot be read or decompressed, which is reported in preference
     /// to a bad line that it causes. `batch` then holds the lines before, and the reader is at its
     /// end.
     pub fn read_batch(&mut self, batch: &mut PropertyBatch<K>) -> Result<bool, FormatError> {
+        self.read_batch_on(None, batch)
+    }
+
+    /// Like [`read_batch`](Self::read_batch), parsed on the threads of `pool`, if there is one.
+    ///
+    /// # Errors
+    /// See [`read_batch`](Self::read_batch).
+    pub fn read_batch_on(
+        &mut self,
+        pool: Option<&ThreadPool>,
+        batch: &mut PropertyBatch<K>,
+    ) -> Result<bool, FormatError> {
         batch.clear();
-        while batch.len() < self.batch_size && !self.has_ended {
-            let read = self.read_line(batch);
-            self.has_ended = !matches!(read, Ok(true));
-            read.map_err(|error| self.lines.cause_of(error))?;
+        while batch.len() < self.batch_size && self.parse_on(pool)? {
+            if let Some(part) = self.parsed.front_mut() {
+                batch.take(part, self.batch_size - batch.len());
+            }
+            if self.parsed.front().is_some_and(PropertyBatch::is_empty) {
+                self.parsed.pop_front();
+            }
         }
         Ok(!batch.is_empty())
     }
 
-    /// Adds the next line to the batch; false if there is none.
-    fn read_line(&mut self, batch: &mut PropertyBatch<K>) -> Result<bool, FormatError> {
-        let Self { lines, columns, .. } = self;
-        if !self.has_started {
-            self.has_started = true;
-            columns.read_header(lines, K::KIND)?;
+    /// Replaces `pieces` with the next pieces of the file, of any size, which were parsed together
+    /// on the threads of `pool`, or on this one; false at the end.
+    ///
+    /// # Errors
+    /// See [`read_batch`](Self::read_batch); the pieces before the one with the error were returned
+    /// before.
+    pub fn read_pieces_on(
+        &mut self,
+        pool: Option<&ThreadPool>,
+        pieces: &mut Vec<PropertyBatch<K>>,
+    ) -> Result<bool, FormatError> {
+        pieces.clear();
+        let is_read = self.parse_on(pool)?;
+        if self.parts.ends_in_error() {
+            self.parsed.pop_back();
         }
-        if !lines.read()? {
-            return Ok(false);
+        pieces.extend(self.parsed.drain(..).filter(|piece| !piece.is_empty()));
+        Ok(is_read)
+    }
+
+    /// Parses parts of the file unless some are left; false at the end.
+    fn parse_on(&mut self, pool: Option<&ThreadPool>) -> Result<bool, FormatError> {
+        while self.parsed.is_empty() && !self.has_ended {
+            // An error is the end.
+            self.has_ended = true;
+            if !std::mem::replace(&mut self.has_started, true) {
+                let (given, columns) = (self.given.take(), &mut self.columns);
+                let is_given = given.is_some();
+                self.parts.header(given, |line, names| columns.take(line, names, K::KIND, is_given))?;
+            }
+            let columns = &self.columns;
+            let parsed = self.parts.parse_on(pool, |lines| columns.clone().read(lines))?;
+            self.has_ended = parsed.is_empty();
+            self.parsed.extend(parsed);
         }
-        let cells = columns.cells(lines)?;
-        columns.add(&cells, batch).map_err(|misfit| {
-            let Misfit { place, expected, remedy } = misfit;
-            let column = columns.column_of(place);
-            let line = lines.line_of(column.unwrap_or(0));
-            let name = column.and_then(|column| columns.names.get(column));
-            let name = name.map(String::as_str).or_else(|| columns.layout.name_of(place));
-            let found = excerpt(cells[place].shown().as_bytes());
-            let column = name.map(str::to_owned);
-            let bad = BadProperty::new(lines.source().path().into(), &expected);
-            FormatError::from(BadProperty { line, column, found, remedy, ..bad })
-        })?;
-        Ok(true)
+        Ok(!self.parsed.is_empty())
     }
 }
 
 impl Columns {
-    /// Reads the names of the columns of a CSV file.
-    fn read_header(&mut self, lines: &mut Lines, keys: KeyKind) -> Result<(), FormatError> {
-        let is_given = lines.has_given_names();
-        let Some(names) = lines.header()? else { return Ok(()) };
+    /// Takes over the names of the columns of a CSV file, from its first line or `is_given`.
+    fn take(
+        &mut self,
+        line: &Lines<'_>,
+        names: Vec<String>,
+        keys: KeyKind,
+        is_given: bool,
+    ) -> Result<(), FormatError> {
         let is_number = |name: &String| u64::parse(name.as_bytes()).is_ok();
         let may_be_values = match keys {
             KeyKind::String => self.layout.may_be_values(&names),
@@ -136,57 +184,93 @@ impl Columns {
         if may_be_values && !is_given {
             let expected =
                 format!("a first line of column names, not of values: {}", self.layout.usual_names());
-            return Err(lines.bad(excerpt(names.join(",").as_bytes()), &expected));
+            return Err(line.bad(excerpt(names.join(",").as_bytes()), &expected));
         }
-        self.places = self.layout.places(&names, true).map_err(|bad| lines.bad_columns(bad))?;
-        self.names = names;
+        let places = self.layout.places(&names, true).map_err(|bad| line.bad_columns(bad))?;
+        self.arrange(names, &places);
         Ok(())
     }
 
-    /// The cells of the line, in the order of the layout.
-    fn cells<'a>(&mut self, lines: &'a Lines) -> Result<Vec<Cell<'a>>, FormatError> {
-        let (found, others) = lines.cells(&self.names)?;
-        if let Some(names) = others {
-            self.places = self.layout.places(&names, false).map_err(|bad| lines.bad_columns(bad))?;
-            self.names = names;
+    /// Reads lines up to their end, or to an error.
+    fn read<K: VertexKey>(mut self, lines: &mut Lines<'_>) -> (PropertyBatch<K>, Option<FormatError>) {
+        let mut batch = PropertyBatch::new();
+        match self.layout.keys[..] {
+            [_] => batch.vertices.reserve_exact(lines.most),
+            _ => batch.edges.reserve_exact(lines.most),
         }
-        let mut cells = vec![Cell::Null; self.layout.len()];
-        for (cell, place) in found.into_iter().zip(&self.places).filter(|(_, place)| **place != LEFT_OUT) {
-            cells[*place] = cell;
+        loop {
+            match self.read_line(lines, &mut batch) {
+                Ok(true) => {}
+                Ok(false) => return (batch, None),
+                Err(error) => return (batch, Some(error)),
+            }
         }
-        Ok(cells)
     }
 
-    fn column_of(&self, place: usize) -> Option<usize> {
-        self.places.iter().position(|other| *other == place)
+    /// Adds the next line to the batch; false if there is none.
+    fn read_line<K: VertexKey>(
+        &mut self,
+        lines: &mut Lines<'_>,
+        batch: &mut PropertyBatch<K>,
+    ) -> Result<bool, FormatError> {
+        if !lines.read()? {
+            return Ok(false);
+        }
+        if let Some(names) = lines.check(&self.names)? {
+            let places = self.layout.places(&names, false).map_err(|bad| lines.bad_columns(bad))?;
+            self.arrange(names, &places);
+        }
+        self.add(lines, batch).map_err(|fault| match fault {
+            Fault::Line(error) => error,
+            Fault::Cell(misfit) => self.bad(misfit, lines),
+        })?;
+        Ok(true)
     }
 
-    /// Adds the vertex or the edge of these cells to the batch.
-    fn add<K: VertexKey>(&self, cells: &[Cell<'_>], batch: &mut PropertyBatch<K>) -> Result<(), Misfit> {
-        let is_text = |place: usize| cells[place].key::<Box<str>>().is_ok();
-        let key = |place: usize| {
-            let misfit =
-                |expected| Misfit { place, expected, remedy: is_text(place).then_some(Remedy::TextKeys) };
-            cells[place].key().map_err(misfit)
-        };
-        let source = key(0)?;
+    /// Takes over the names of the columns, and their places in the layout.
+    fn arrange(&mut self, names: Vec<String>, places: &[usize]) {
+        self.columns.clear();
+        self.columns.resize(self.layout.len(), None);
+        for (column, place) in places.iter().enumerate().filter(|(_, place)| **place != LEFT_OUT) {
+            self.columns[*place] = Some(column);
+        }
+        self.names = names;
+    }
+
+    /// The cell at a place of the layout.
+    #[inline]
+    fn cell<'a>(&self, lines: &'a Lines<'_>, place: usize) -> Result<Cell<'a>, FormatError> {
+        self.columns[place].map_or(Ok(Cell::Null), |column| lines.cell(column))
+    }
+
+    /// Adds the vertex or the edge in this line to the batch.
+    fn add<K: VertexKey>(&mut self, lines: &Lines<'_>, batch: &mut PropertyBatch<K>) -> Result<(), Fault> {
+        let source = self.key(lines, 0)?;
         if let [_] = self.layout.keys[..] {
-            batch.vertices.push((source, self.lying_on(cells)?.1));
+            batch.vertices.push((source, self.lying_on(lines)?.1));
             return Ok(());
         }
-        let destination = key(1)?;
-        let (value, record) = self.lying_on(cells)?;
+        let destination = self.key(lines, 1)?;
+        let (value, record) = self.lying_on(lines)?;
         batch.edges.push(PropertyEdge { source, destination, value, record });
         Ok(())
     }
 
-    /// The value or the properties among these cells.
-    fn lying_on(&self, cells: &[Cell<'_>]) -> Result<(Option<EdgeValue>, Record), Misfit> {
-        let (mut value, mut record) = (None, Vec::new());
+    fn key<K: VertexKey>(&self, lines: &Lines<'_>, place: usize) -> Result<K, Fault> {
+        let cell = self.cell(lines, place)?;
+        cell.key().map_err(|expected| {
+            let remedy = cell.key::<Box<str>>().is_ok().then_some(Remedy::TextKeys);
+            Fault::Cell(Misfit { place, expected, remedy })
+        })
+    }
+
+    /// The value or the properties in this line.
+    fn lying_on(&mut self, lines: &Lines<'_>) -> Result<(Option<EdgeValue>, Record), Fault> {
+        let (mut value, mut record) = (None, std::mem::take(&mut self.record));
         for (place, field) in (self.layout.keys.len()..).zip(&self.layout.fields) {
             let expected = |note| format!("{}{note}", field.kind.expected());
-            let misfit = |note| Misfit { place, expected: expected(note), remedy: None };
-            match (field.kind, cells[place]) {
+            let misfit = |note| Fault::Cell(Misfit { place, expected: expected(note), remedy: None });
+            match (field.kind, self.cell(lines, place)?) {
                 (_, Cell::Null) if !field.nullable => return Err(misfit(", which must be there")),
                 (Kind::Property(_), Cell::Null) => record.push(Value::Null),
                 (_, Cell::Null) => {}
@@ -201,6 +285,27 @@ impl Columns {
                 }
             }
         }
-        Ok((value, Record::new(record)))
+        let values = Record::of(&mut record);
+        self.record = record;
+        Ok((value, values))
+    }
+
+    /// The error for a cell of the wrong type.
+    fn bad(&self, misfit: Misfit, lines: &Lines<'_>) -> FormatError {
+        let Misfit { place, expected, remedy } = misfit;
+        let column = self.columns[place];
+        let line = lines.line_of(column.unwrap_or(0));
+        let name = column.and_then(|column| self.names.get(column));
+        let name = name.map(String::as_str).or_else(|| self.layout.name_of(place));
+        let found = self.cell(lines, place).map_or(String::new(), |cell| excerpt(cell.shown().as_bytes()));
+        let column = name.map(str::to_owned);
+        let bad = BadProperty::new(lines.path.into(), &expected);
+        BadProperty { line, column, found, remedy, ..bad }.into()
+    }
+}
+
+impl From<FormatError> for Fault {
+    fn from(error: FormatError) -> Self {
+        Fault::Line(error)
     }
 }

@@ -3,6 +3,7 @@
 use super::guess::Guess;
 use super::layout::{BadColumns, Layout, check_names};
 use super::lines::Lines;
+use super::parts::Parts;
 use super::value::{Cell, Kind};
 use super::{PropertyFormat, PropertyOptions, Zone};
 use crate::error::{BadProperty, excerpt};
@@ -10,24 +11,30 @@ use crate::source::Source;
 use crate::{FormatError, Progress};
 use foldhash::fast::FixedState;
 use hedgerow_model::ValueType;
+use rayon::ThreadPool;
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::path::Path;
 
-/// Reads a file with properties without a schema, row by row: the names of its columns, the types
-/// that fit all their cells, and digests of its rows.
+/// The number of rows whose cells are kept to be shown.
+const SHOWN: usize = 5;
+
+/// Reads a file with properties without a schema: the names of its columns, the types that fit all
+/// their cells, and digests of its rows.
 ///
 /// Of [`PropertyOptions::lines`] only the kind counts, not the schema.
 pub struct Survey {
-    lines: Lines,
+    parts: Parts,
     table: Table,
     is_csv: bool,
-    /// True if the names of the columns are no part of the file.
+    /// The names of the columns, if they are no part of the file.
+    given: Option<Vec<String>>,
     is_given: bool,
     has_started: bool,
 }
 
 /// The columns of a file, and their order in the last line.
+#[derive(Clone)]
 struct Table {
     layout: Layout,
     number_column: Option<String>,
@@ -35,11 +42,32 @@ struct Table {
     zone: Zone,
     /// The names in the header, or in the last line of JSON.
     names: Vec<String>,
-    /// The position in `columns` of each of these names.
-    positions: Vec<usize>,
+    /// The place of the cells under each of these names.
+    places: Vec<Place>,
     /// The columns of the last line with the keys.
     keys: Vec<usize>,
     columns: Vec<SurveyColumn>,
+    rows: u64,
+    /// The cells of the first rows.
+    first: Vec<Vec<String>>,
+}
+
+/// The place of a cell of a row.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The position in the columns.
+    column: usize,
+    role: Role,
+}
+
+/// The part of a cell in the digests of its row.
+#[derive(Clone, Copy)]
+enum Role {
+    Key(usize),
+    Number,
+    /// Content, with the digest of the column's name.
+    Content(u64),
+    LeftOut,
 }
 
 /// A column of a [`Survey`].
@@ -72,6 +100,27 @@ pub struct Row {
     pub content: u64,
 }
 
+/// A row of a [`Survey`] with its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowText {
+    /// The row.
+    pub row: Row,
+    /// The keys, equal for equal keys.
+    pub keys: Vec<String>,
+    /// The cells, as they are written.
+    pub cells: Vec<String>,
+}
+
+/// The choice of the rows that are returned with their text.
+type Wanted<'w> = &'w (dyn Fn(&Row) -> bool + Sync);
+
+/// The rows that were read of a part.
+#[derive(Default)]
+struct Found {
+    rows: Vec<Row>,
+    texts: Vec<RowText>,
+}
+
 /// Does a file begin with the names of its columns?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HasHeader {
@@ -95,14 +144,17 @@ impl Survey {
             has_number_keys: options.has_number_keys,
             zone: options.zone.clone(),
             names: Vec::new(),
-            positions: Vec::new(),
+            places: Vec::new(),
             keys: Vec::new(),
             columns: Vec::new(),
+            rows: 0,
+            first: Vec::new(),
         };
         Ok(Survey {
-            lines: Lines::new(Source::open(path.as_ref())?, options),
+            parts: Parts::new(Source::open(path.as_ref())?, options),
             table,
             is_csv: options.format == PropertyFormat::Csv,
+            given: options.columns.clone(),
             is_given: options.columns.is_some(),
             has_started: false,
         })
@@ -111,35 +163,88 @@ impl Survey {
     /// The progress of reading. O(1).
     #[must_use]
     pub fn progress(&self) -> Progress {
-        let source = self.lines.source();
-        Progress { done: source.bytes_used(), total: source.size() }
+        self.parts.progress()
     }
 
-    /// Reads the next row; `None` at the end. O(length).
+    /// Reads the first rows, up to `most`, and perhaps passes over others after them.
     ///
     /// # Errors
-    /// The line is no row, or its columns name no keys, or two have one name; or the file cannot be
+    /// See [`Survey::read_on`].
+    pub fn sample(&mut self, most: usize) -> Result<(), FormatError> {
+        let mut rows = 0;
+        while rows < most
+            && let Some(found) = self.read(None, most - rows, None)?
+        {
+            rows += found.rows.len();
+        }
+        Ok(())
+    }
+
+    /// Reads the next rows, on the threads of `pool` or on this one; `None` at the end. O(bytes).
+    ///
+    /// # Errors
+    /// A line is no row, or its columns name no keys, or two have one name; or the file cannot be
     /// read.
-    pub fn read(&mut self) -> Result<Option<Row>, FormatError> {
-        self.read_row().map_err(|error| self.lines.cause_of(error))
+    pub fn read_on(&mut self, pool: Option<&ThreadPool>) -> Result<Option<Vec<Row>>, FormatError> {
+        Ok(self.read(pool, usize::MAX, None)?.map(|found| found.rows))
     }
 
-    /// The cells of the row that was read last, as they are written.
+    /// Like [`read_on`](Self::read_on), for the `wanted` rows only, with their text.
     ///
     /// # Errors
-    /// None after a row that [`Survey::read`] returned.
-    pub fn cells(&self) -> Result<Vec<String>, FormatError> {
-        let (cells, _) = self.lines.cells(&self.table.names)?;
-        Ok(cells.iter().map(|cell| cell.shown().to_owned()).collect())
+    /// See [`read_on`](Self::read_on).
+    pub fn find_on(
+        &mut self,
+        pool: Option<&ThreadPool>,
+        wanted: &(dyn Fn(&Row) -> bool + Sync),
+    ) -> Result<Option<Vec<RowText>>, FormatError> {
+        Ok(self.read(pool, usize::MAX, Some(wanted))?.map(|found| found.texts))
     }
 
-    /// The keys of the row that was read last, equal for equal keys.
-    ///
-    /// # Errors
-    /// None after a row that [`Survey::read`] returned.
-    pub fn keys(&self) -> Result<Vec<String>, FormatError> {
-        let (cells, _) = self.lines.cells(&self.table.names)?;
-        Ok(self.table.keys.iter().map(|column| self.table.key(&cells[*column]).into_owned()).collect())
+    /// Reads up to `most` of the next rows of each part: the wanted ones with their text, or all.
+    fn read(
+        &mut self,
+        pool: Option<&ThreadPool>,
+        most: usize,
+        wanted: Option<Wanted<'_>>,
+    ) -> Result<Option<Found>, FormatError> {
+        let Survey { parts, table, is_csv, given, has_started, .. } = self;
+        if !std::mem::replace(has_started, true) {
+            parts.header(given.take(), |line, names| {
+                table.arrange(names, true).map_err(|bad| line.bad_columns(bad))
+            })?;
+        }
+        // The values of JSON have types, so that one may not fit those before.
+        let pool = pool.filter(|_| *is_csv);
+        let before = if *is_csv { table.without_rows() } else { table.clone() };
+        let parsed = parts.parse_on(pool, |lines| {
+            let (mut table, mut found) = (before.clone(), Found::default());
+            let error = table.read(lines, most, wanted, &mut found).err();
+            ((table, found), error)
+        })?;
+        let mut all: Option<Found> = None;
+        for (part, found) in parsed {
+            match *is_csv {
+                true => table.join(part),
+                false => *table = part,
+            }
+            let Found { rows, texts } = all.get_or_insert_default();
+            rows.extend(found.rows);
+            texts.extend(found.texts);
+        }
+        Ok(all)
+    }
+
+    /// The number of rows so far.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.table.rows
+    }
+
+    /// The cells of the first rows, as they are written.
+    #[must_use]
+    pub fn first(&self) -> &[Vec<String>] {
+        &self.table.first
     }
 
     /// The columns so far, in the order of the file, except those that are left out.
@@ -150,7 +255,7 @@ impl Survey {
     /// The byte between fields of a CSV file, once a row was read.
     #[must_use]
     pub fn delimiter(&self) -> Option<u8> {
-        self.lines.delimiter()
+        self.parts.delimiter()
     }
 
     /// Returns true if the names of columns say where edges start and end, or which is the key.
@@ -178,53 +283,100 @@ impl Survey {
             HasHeader::Unclear
         }
     }
-
-    fn read_row(&mut self) -> Result<Option<Row>, FormatError> {
-        let Survey { lines, table, is_csv, has_started, .. } = self;
-        if !std::mem::replace(has_started, true)
-            && let Some(names) = lines.header()?
-        {
-            table.arrange(names, *is_csv).map_err(|bad| lines.bad_columns(bad))?;
-        }
-        if !lines.read()? {
-            return Ok(None);
-        }
-        let (cells, others) = lines.cells(&table.names)?;
-        if let Some(names) = others {
-            table.arrange(names, *is_csv).map_err(|bad| lines.bad_columns(bad))?;
-        }
-        Ok(Some(table.see(lines.source().path(), lines.line_of(0), &cells)))
-    }
 }
 
 impl Table {
+    /// The columns before their rows.
+    fn without_rows(&self) -> Self {
+        let bare = |column: &SurveyColumn| SurveyColumn {
+            name: column.name.clone(),
+            key: column.key,
+            ..SurveyColumn::default()
+        };
+        Table { columns: self.columns.iter().map(bare).collect(), rows: 0, first: Vec::new(), ..self.clone() }
+    }
+
+    /// Adds the rows of the next part, whose columns are the same.
+    fn join(&mut self, next: Table) {
+        self.columns.iter_mut().zip(&next.columns).for_each(|(column, next)| column.join(next));
+        self.rows += next.rows;
+        let room = SHOWN - self.first.len();
+        self.first.extend(next.first.into_iter().take(room));
+    }
+
+    /// Reads up to `most` rows of a part.
+    fn read(
+        &mut self,
+        lines: &mut Lines<'_>,
+        most: usize,
+        wanted: Option<Wanted<'_>>,
+        found: &mut Found,
+    ) -> Result<(), FormatError> {
+        if wanted.is_none() {
+            found.rows.reserve_exact(most.min(lines.most));
+        }
+        for _ in 0..most {
+            if !lines.read()? {
+                break;
+            }
+            if let Some(names) = lines.check(&self.names)? {
+                self.arrange(names, false).map_err(|bad| lines.bad_columns(bad))?;
+            }
+            self.rows += 1;
+            let row = self.see(lines)?;
+            if self.first.len() < SHOWN {
+                self.first.push(self.shown(lines)?);
+            }
+            match wanted {
+                None => found.rows.push(row),
+                Some(is_wanted) if is_wanted(&row) => found.texts.push(self.text_of(row, lines)?),
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The cells of a line, as they are written.
+    fn shown(&self, lines: &Lines<'_>) -> Result<Vec<String>, FormatError> {
+        (0..self.places.len()).map(|column| Ok(lines.cell(column)?.shown().to_owned())).collect()
+    }
+
+    fn text_of(&self, row: Row, lines: &Lines<'_>) -> Result<RowText, FormatError> {
+        let key = |column: &usize| Ok(self.key(&lines.cell(*column)?).into_owned());
+        let keys = self.keys.iter().map(key).collect::<Result<_, FormatError>>()?;
+        Ok(RowText { row, keys, cells: self.shown(lines)? })
+    }
+
     /// The text of a key, equal for equal keys.
     fn key<'c>(&self, cell: &'c Cell<'_>) -> Cow<'c, str> {
         let text = cell.text();
-        match text.strip_prefix('0') {
-            Some(rest) if self.has_number_keys => rest.trim_start_matches('0').to_owned().into(),
-            _ => text,
+        match self.has_number_keys && text.starts_with('0') {
+            true => text.trim_start_matches('0').to_owned().into(),
+            false => text,
         }
     }
 
     /// Takes a row into account.
-    fn see(&mut self, path: &Path, line: u64, cells: &[Cell<'_>]) -> Row {
+    fn see(&mut self, lines: &Lines<'_>) -> Result<Row, FormatError> {
+        let line = lines.line_of(0);
         let mut row = Row { line, keys: [0; 2], number: None, content: 0 };
-        for (column, (cell, position)) in cells.iter().zip(&self.positions).enumerate() {
-            let seen = &mut self.columns[*position];
-            seen.see(path, line, *cell);
-            if let Some(key) = self.keys.iter().position(|key| *key == column) {
-                row.keys[key] = digest(self.key(cell));
-            } else if self.number_column.as_ref() == Some(&seen.name) {
-                let number =
-                    || cell.number(&self.zone).map_or_else(|| digest(cell.text()), |number| digest(number.0));
-                row.number = (*cell != Cell::Null).then(number);
-            } else if *cell != Cell::Null && !self.layout.leaves_out(&seen.name) {
+        for (column, place) in self.places.iter().enumerate() {
+            let cell = &lines.cell(column)?;
+            let Place { column, role } = place;
+            self.columns[*column].see(lines.path, line, *cell);
+            match role {
+                Role::Key(key) => row.keys[*key] = digest(self.key(cell)),
+                Role::Content(_) | Role::Number if *cell == Cell::Null => {}
+                Role::Number => {
+                    let number = cell.number(&self.zone);
+                    row.number = Some(number.map_or_else(|| digest(cell.text()), |number| digest(number.0)));
+                }
                 // A sum, because the members of JSON come in any order.
-                row.content = row.content.wrapping_add(digest((&seen.name, cell.shown())));
+                Role::Content(name) => row.content = row.content.wrapping_add(digest((name, cell.shown()))),
+                Role::LeftOut => {}
             }
         }
-        row
+        Ok(row)
     }
 
     /// Takes over the names of the columns of the lines that follow.
@@ -232,17 +384,28 @@ impl Table {
         self.names = names;
         check_names(&self.names)?;
         self.keys = self.layout.key_columns(&self.names, is_csv)?;
-        let place = |name: &String| {
-            let name = name.trim();
+        let mut column_of = |name: &str| {
             let known = self.columns.iter().position(|column| column.name == name);
             known.unwrap_or_else(|| {
                 self.columns.push(SurveyColumn { name: name.to_owned(), ..SurveyColumn::default() });
                 self.columns.len() - 1
             })
         };
-        self.positions = self.names.iter().map(place).collect();
-        for (key, column) in self.keys.iter().enumerate() {
-            self.columns[self.positions[*column]].key = Some(key);
+        let place = |(cell, name): (usize, &String)| {
+            let name = name.trim();
+            let role = match self.keys.iter().position(|key| *key == cell) {
+                Some(key) => Role::Key(key),
+                None if self.number_column.as_deref() == Some(name) => Role::Number,
+                None if self.layout.leaves_out(name) => Role::LeftOut,
+                None => Role::Content(digest(name)),
+            };
+            Place { column: column_of(name), role }
+        };
+        self.places = self.names.iter().enumerate().map(place).collect();
+        for Place { column, role } in &self.places {
+            if let Role::Key(key) = role {
+                self.columns[*column].key = Some(*key);
+            }
         }
         Ok(())
     }

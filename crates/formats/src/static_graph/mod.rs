@@ -50,14 +50,18 @@ pub struct StaticGraphBuilder<K> {
 const EDGES_AT_A_TIME: usize = 1 << 19;
 const EDGES_PER_PART: usize = 16;
 
+/// The bits of the weight of an edge that comes without one.
+const UNIT_WEIGHT: u64 = 1f64.to_bits();
+
 /// A graph by vertex ids, whatever the keys: compiled here, with the optimizations of this crate.
 #[derive(Debug)]
 struct UnfinishedGraph {
     numbering: Numbering,
     edges: UnfinishedEdges,
-    /// Edges that are not in `edges` yet, and the weights of the first of them: 1 for the others.
+    /// Edges that are not in `edges` yet, and the values of the first of them, as bits: the others
+    /// have the weight 1.
     ends: Vec<IdPair>,
-    weights: Vec<f64>,
+    values: Vec<u64>,
     /// True if each edge is kept once, from its end with the lesser id.
     is_once: bool,
     /// Bytes that keys and edges may take until the graph is finished.
@@ -68,6 +72,7 @@ struct UnfinishedGraph {
 enum UnfinishedEdges {
     Plain(CsrBuilder<()>),
     Weighted(CsrBuilder<f64>),
+    Valued(CsrBuilder<u64>),
 }
 
 impl<K: VertexKey> StaticGraphBuilder<K> {
@@ -84,12 +89,24 @@ impl<K: VertexKey> StaticGraphBuilder<K> {
         Self::with(UnfinishedEdges::Weighted(CsrBuilder::new(topology)), keys)
     }
 
+    /// Like [`new`](Self::new); each edge has a value of any meaning, such as the place of its
+    /// record. If edges `may_be_parallel`, all those between two vertices are kept, as neighbors
+    /// repeated in their order.
+    #[must_use]
+    pub fn valued(topology: Topology, keys: KeyKind, may_be_parallel: bool) -> Self {
+        let edges = CsrBuilder::new(topology);
+        Self::with(
+            UnfinishedEdges::Valued(if may_be_parallel { edges.with_duplicates() } else { edges }),
+            keys,
+        )
+    }
+
     fn with(edges: UnfinishedEdges, keys: KeyKind) -> Self {
         let kind = if K::KIND == KeyKind::Number { keys } else { K::KIND };
         let numbering = Numbering::new(kind);
-        let (ends, weights) = (Vec::new(), Vec::new());
+        let (ends, values) = (Vec::new(), Vec::new());
         let (is_once, limit) = (false, usize::MAX);
-        let graph = UnfinishedGraph { numbering, edges, ends, weights, is_once, limit };
+        let graph = UnfinishedGraph { numbering, edges, ends, values, is_once, limit };
         StaticGraphBuilder { graph, keys: PhantomData }
     }
 
@@ -127,12 +144,30 @@ impl<K: VertexKey> StaticGraphBuilder<K> {
     /// # Panics
     /// The numbers of edges and weights differ.
     pub fn add_weighted(&mut self, batch: &Batch<K>, weights: &[f64]) -> Result<(), StaticGraphError> {
-        assert_eq!(batch.edges.len(), weights.len(), "a weight for each edge");
+        self.add_valued(batch, bytemuck::cast_slice(weights))
+    }
+
+    /// Like [`add_weighted`](Self::add_weighted), with a value for each edge, or the bits of its
+    /// weight.
+    ///
+    /// # Errors
+    /// See [`add`](Self::add).
+    ///
+    /// # Panics
+    /// The numbers of edges and values differ.
+    pub fn add_valued(&mut self, batch: &Batch<K>, values: &[u64]) -> Result<(), StaticGraphError> {
+        assert_eq!(batch.edges.len(), values.len(), "a value for each edge");
         // Edges without a weight have come before.
-        self.graph.weights.resize(self.graph.ends.len(), 1.0);
+        self.graph.values.resize(self.graph.ends.len(), UNIT_WEIGHT);
         self.assign_ids(batch)?;
-        self.graph.weights.extend_from_slice(weights);
+        self.graph.values.extend_from_slice(values);
         self.graph.hand_over_many()
+    }
+
+    /// The id of a vertex that was added. Expected O(1).
+    #[must_use]
+    pub fn vertex_id(&self, key: KeyRef<'_>) -> Option<VertexId> {
+        self.graph.numbering.find(key)
     }
 
     fn assign_ids(&mut self, batch: &Batch<K>) -> Result<(), StaticGraphError> {
@@ -159,6 +194,7 @@ impl UnfinishedGraph {
         let edges = match &self.edges {
             UnfinishedEdges::Plain(edges) => edges.bytes(),
             UnfinishedEdges::Weighted(edges) => edges.bytes(),
+            UnfinishedEdges::Valued(edges) => edges.bytes(),
         };
         self.check_limit(edges as usize + size_of_val(&*self.ends))
     }
@@ -171,12 +207,13 @@ impl UnfinishedGraph {
         match &mut self.edges {
             UnfinishedEdges::Plain(edges) => edges.add(&self.ends, unit_slice(self.ends.len())),
             UnfinishedEdges::Weighted(edges) => {
-                self.weights.resize(self.ends.len(), 1.0);
-                edges.add(&self.ends, &self.weights);
+                self.values.resize(self.ends.len(), UNIT_WEIGHT);
+                edges.add(&self.ends, bytemuck::cast_slice(&self.values));
             }
+            UnfinishedEdges::Valued(edges) => edges.add(&self.ends, &self.values),
         }
         self.ends.clear();
-        self.weights.clear();
+        self.values.clear();
     }
 
     /// Checks that keys and edges, which take this many bytes, are within the limit.
@@ -191,11 +228,13 @@ impl UnfinishedGraph {
         self.check_limit(match &self.edges {
             UnfinishedEdges::Plain(edges) => edges.finished_bytes(bound),
             UnfinishedEdges::Weighted(edges) => edges.finished_bytes(bound),
+            UnfinishedEdges::Valued(edges) => edges.finished_bytes(bound),
         } as usize)?;
         let UnfinishedGraph { numbering, edges, .. } = self;
         let csr = match edges {
             UnfinishedEdges::Plain(edges) => edges.finish(bound, numbering.count(), options)?,
             UnfinishedEdges::Weighted(edges) => edges.finish(bound, numbering.count(), options)?,
+            UnfinishedEdges::Valued(edges) => edges.finish(bound, numbering.count(), options)?,
         };
         let csr = match numbering.count() < u64::from(bound) {
             true => csr.without_vertices(numbering.gaps())?,

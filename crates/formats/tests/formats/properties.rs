@@ -8,6 +8,7 @@ use hedgerow_model::{
     Column, ColumnType, EdgeSchema, EdgeValue, Field, ParallelSchema, Record, RecordSchema, Value, ValueType,
 };
 use proptest::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fs;
 use std::io::Cursor;
 use std::path::Path;
@@ -285,11 +286,9 @@ fn a_survey_finds_columns_types_and_equal_rows() {
     fs::write(&path, text).unwrap();
     let lines = LineSchema::Edges(EdgeSchema::Topology);
     let mut survey = Survey::open(&path, &PropertyOptions::new(PropertyFormat::Csv, lines.clone())).unwrap();
-    let (mut rows, mut keys) = (Vec::new(), Vec::new());
-    while let Some(row) = survey.read().unwrap() {
-        rows.push(row);
-        keys = survey.keys().unwrap();
-    }
+    let found = survey.find_on(None, &|_| true).unwrap().unwrap();
+    let (rows, keys) = (found.iter().map(|found| found.row).collect::<Vec<_>>(), found[3].keys.clone());
+    assert!(found.iter().map(|found| &found.cells).eq(survey.first()));
     assert_eq!((rows[0].keys, rows[0].content), (rows[2].keys, rows[2].content));
     assert!(rows[0].keys == rows[1].keys && rows[0].content != rows[1].content);
     assert_eq!((rows[3].line, keys), (5, vec!["7".to_owned(), "ben".to_owned()]));
@@ -308,8 +307,70 @@ fn a_survey_finds_columns_types_and_equal_rows() {
     let path = folder.path().join("pays.jsonl");
     fs::write(&path, "{\"from\":1,\"to\":2,\"a\":1,\"b\":\"x\"}\n{\"b\":\"x\",\"a\":1,\"to\":2,\"from\":1}\n{\"to\":2,\"from\":1}\n").unwrap();
     let mut survey = Survey::open(&path, &PropertyOptions::new(PropertyFormat::JsonLines, lines)).unwrap();
-    let rows: Vec<_> = std::iter::from_fn(|| survey.read().unwrap()).collect();
+    let rows = survey.read_on(None).unwrap().unwrap();
+    assert_eq!(survey.read_on(None).unwrap(), None);
     assert_eq!((rows[0].keys, rows[0].content), (rows[1].keys, rows[1].content));
     assert!(rows[2].keys == rows[0].keys && rows[2].content != rows[0].content);
     assert!(survey.columns().filter(|column| column.key().is_some()).all(SurveyColumn::holds_number_keys));
+}
+
+proptest! {
+    /// Whatever lines and quotation marks are where a part of the file ends.
+    #[test]
+    fn lines_are_the_same_in_parts_of_any_size_on_any_threads(
+        fields in prop::collection::vec("[a\"\n\r,]{0,12}", 0..60),
+        quoted in any::<u64>(),
+        size in 1usize..40,
+        threads in 1usize..3,
+    ) {
+        let mut text = "source,to,amount,note\n".to_owned();
+        for (line, note) in fields.iter().enumerate() {
+            // Some quotation marks are wrong.
+            let note = match quoted >> (line % 64) & 1 {
+                0 => note.clone(),
+                _ => format!("\"{}\"", note.replace('"', "\"\"")),
+            };
+            text += &format!("{line},{},{line}.5,{note}{}", line + 1, ["\n", "\r\n", "\r"][line % 3]);
+        }
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let read = |batch_size: usize, pool: Option<&ThreadPool>| {
+            let options = PropertyOptions { batch_size, ..PropertyOptions::new(PropertyFormat::Csv, pays()) };
+            let bytes = Cursor::new(text.clone());
+            let mut reader = PropertyReader::<u64>::from_reader("x", bytes, &options).unwrap();
+            let (mut batch, mut all) = (PropertyBatch::new(), PropertyBatch::new());
+            let end = loop {
+                let read = reader.read_batch_on(pool, &mut batch);
+                prop_assert!(batch.len() <= batch_size);
+                all.edges.append(&mut batch.edges);
+                match read {
+                    Ok(true) => {}
+                    Ok(false) => break None,
+                    Err(error) => break Some(error.to_string()),
+                }
+            };
+            prop_assert!(!reader.read_batch(&mut batch).unwrap());
+            Ok((all, end))
+        };
+        let whole = read(1 << 16, None)?;
+        prop_assert_eq!(&read(size, None)?, &whole);
+        prop_assert_eq!(&read(size, Some(&pool))?, &whole);
+
+        let path = tempfile::tempdir().unwrap();
+        let path = path.path().join("x");
+        fs::write(&path, &text).unwrap();
+        let survey = |batch_size: usize, pool: Option<&ThreadPool>| {
+            let options = PropertyOptions { batch_size, ..PropertyOptions::new(PropertyFormat::Csv, pays()) };
+            let mut survey = Survey::open(&path, &options).unwrap();
+            let mut all = Vec::new();
+            let end = loop {
+                match survey.read_on(pool) {
+                    Ok(Some(rows)) => all.extend(rows),
+                    Ok(None) => break None,
+                    Err(error) => break Some(error.to_string()),
+                }
+            };
+            (all, survey.columns().cloned().collect::<Vec<_>>(), survey.first().to_vec(), survey.rows(), end)
+        };
+        prop_assert_eq!(survey(size, Some(&pool)), survey(1 << 16, None));
+    }
 }

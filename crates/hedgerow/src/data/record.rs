@@ -106,6 +106,12 @@ impl From<model::Record> for Record {
     }
 }
 
+impl From<Record> for model::Record {
+    fn from(record: Record) -> Self {
+        record.values
+    }
+}
+
 /// Serialized as a map from names to values; without names as a list of the values.
 #[cfg(feature = "serde")]
 impl serde::Serialize for Record {

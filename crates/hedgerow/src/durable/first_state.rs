@@ -1,13 +1,18 @@
 //! Stores that begin with a whole graph.
 
+use super::edge_records::EdgeRecords;
+use super::first_source::FirstSource;
+use crate::data::Record;
 use crate::engines::TypedStore;
 use crate::error::{Error, Reason};
 use crate::options::{Access, GraphOptions};
 use hedgerow_kernels::Csr;
 use hedgerow_log::StoreFiles;
-use hedgerow_log::checkpoint::{Description, ViewSource};
+use hedgerow_log::checkpoint::Description;
 use hedgerow_log::files::{FileSystem, RealFiles};
-use hedgerow_model::{Catalog, CommitTimestamp, Counts, GraphView, Key, LabelId, VertexId, ViewError};
+use hedgerow_model::{
+    Catalog, ColumnType, CommitTimestamp, Counts, EdgeSchema, GraphView, Key, LabelId, VertexId, ViewError,
+};
 use hedgerow_pipeline::{CheckpointOptions, CheckpointReport, Error as Cause};
 use hedgerow_sync::Arc;
 use rayon::ThreadPoolBuilder;
@@ -17,14 +22,21 @@ use std::path::Path;
 /// The graph with which a store begins: a static graph whose vertices have keys.
 #[derive(Clone, Copy)]
 pub struct FirstState<'g> {
-    /// The vertices, which have no properties, and the edges. Of an undirected graph, each edge at
-    /// least from its end with the lesser id.
+    /// The vertices, and the edges. Of an undirected graph, each edge at least from its end with
+    /// the lesser id.
     pub graph: &'g Csr,
-    /// The label that the edges get. Its values are those of the static graph.
+    /// The label that the edges get. Its values are those of the static graph, unless it has
+    /// records.
     pub label: LabelId,
     /// The key of a vertex. Dense keys are the ids. Other keys differ, which is not checked: a
     /// store with equal keys cannot be opened.
     pub key: &'g (dyn Fn(VertexId) -> Key + Sync),
+    /// The records of the edges, if the label has properties: the values of the static graph, of
+    /// type `u64`, are their places. If edges may be parallel, the static graph has a neighbor for
+    /// each; of several with one number the last counts.
+    pub records: Option<&'g EdgeRecords>,
+    /// The properties of a vertex, unless no vertex has any.
+    pub properties: Option<&'g (dyn Fn(VertexId) -> Record + Sync)>,
     /// The position of the importer, which notes how far it is.
     pub input: Option<&'g [u8]>,
 }
@@ -53,7 +65,14 @@ impl fmt::Debug for FirstState<'_> {
 /// let [anna, ben] = [0, 1].map(VertexId::new);
 /// let csr = Csr::from_edges(2, Topology::Directed, &[(anna, ben)], BuildOptions::default())?;
 /// let key = |id: VertexId| Key::from(["anna", "ben"][id.index()]);
-/// let state = FirstState { graph: &csr, label: LabelId::DEFAULT, key: &key, input: None };
+/// let state = FirstState {
+///     graph: &csr,
+///     label: LabelId::DEFAULT,
+///     key: &key,
+///     records: None,
+///     properties: None,
+///     input: None,
+/// };
 /// let options = GraphOptions::new().keys(KeyKind::String).label::<()>("knows");
 /// store::create_from(&path, &options, &state, &CheckpointOptions::new())?;
 ///
@@ -97,8 +116,13 @@ pub fn create_from_on(
     // Fails before anything is made on disk, if an option is wrong or the engine is not compiled.
     TypedStore::new(options.clone(), None)?;
     let made_with = options.of_new_store()?;
-    state.check_label(&made_with.catalog)?;
-    let counts = state.counts(made_with.catalog.labels().len());
+    let schema = state.schema(&made_with.catalog)?;
+    let source = FirstSource::new(state, &schema, made_with.topology);
+    let edges = match source.is_parallel {
+        true => source.pairs(),
+        false => state.graph.edge_count(LabelId::DEFAULT).at_most(),
+    };
+    let counts = state.counts(edges, made_with.catalog.labels().len());
     let mut store = [1; 16];
     if !options.is_simulated {
         getrandom::fill(&mut store).map_err(Reason::Random)?;
@@ -120,36 +144,45 @@ pub fn create_from_on(
         // Without threads it is written, too, only slower.
         threads => ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build().ok(),
     };
-    let source = ViewSource::new(state.graph, state.key).with_edges_of(LabelId::DEFAULT);
     let begin =
         checkpoint.with(pool.as_ref(), &|| 1.0, |options| store.begin_with(&description, &source, options));
     let written = begin.map_err(Cause::from)?;
+    let edges = match source.is_parallel {
+        true => source.parallel_edges.into_inner().into(),
+        false => description.counts.total_edges(),
+    };
     Ok(CheckpointReport {
         number: written.number,
         timestamp: written.at,
         written: true,
         bytes: written.length,
         vertices: description.counts.vertices,
-        edges: description.counts.total_edges(),
+        edges,
         pruned: 0,
     })
 }
 
 impl FirstState<'_> {
-    /// Fails unless the label exists, and has values like those of the graph.
-    fn check_label(&self, catalog: &Catalog) -> Result<(), ViewError> {
-        let (label, asked) = (self.label, self.graph.column());
-        let declared = catalog.label(label).ok_or(ViewError::UnknownLabel(label))?.edges.column();
+    /// The schema of the label. Fails unless the label exists, and has values or records like those
+    /// given.
+    fn schema(&self, catalog: &Catalog) -> Result<EdgeSchema, ViewError> {
+        let label = self.label;
+        let edges = &catalog.label(label).ok_or(ViewError::UnknownLabel(label))?.edges;
+        let (declared, found) = (edges.column(), self.graph.column());
+        let asked = match (self.records, found) {
+            (Some(_), ColumnType::U64) => ColumnType::Record,
+            _ => found,
+        };
         match declared == asked {
-            true => Ok(()),
+            true => Ok(edges.clone()),
             false => Err(ViewError::WrongColumn { label, declared, asked }),
         }
     }
 
-    /// The size of the graph, with `labels` labels.
-    fn counts(&self, labels: usize) -> Counts {
-        let count = self.graph.edge_count(LabelId::DEFAULT).at_most();
-        let count_of = |label: usize| if label == self.label.index() { count } else { 0 };
+    /// The size of the graph with this number of edges, or of pairs that parallel ones connect, and
+    /// with `labels` labels.
+    fn counts(&self, edges: u64, labels: usize) -> Counts {
+        let count_of = |label: usize| if label == self.label.index() { edges } else { 0 };
         let (vertex_bound, vertices) = (self.graph.vertex_bound(), self.graph.vertex_count());
         Counts { vertex_bound, vertices, edges: (0..labels).map(count_of).collect(), beside: None }
     }

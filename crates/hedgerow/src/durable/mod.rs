@@ -1,7 +1,11 @@
 //! Graphs in stores.
 
 pub(crate) mod backup;
+#[cfg(feature = "kernels")]
+pub(crate) mod edge_records;
 pub(crate) mod examine;
+#[cfg(feature = "kernels")]
+mod first_source;
 #[cfg(feature = "kernels")]
 pub(crate) mod first_state;
 mod graph;

@@ -12,7 +12,7 @@ const PARTS_AT_A_TIME: usize = 8;
 const EDGES_PER_CHUNK: usize = 1 << 16;
 
 /// The treatment of several entries with the same owner and neighbor.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Duplicates {
     /// Keeps all entries.
     Keep,
@@ -37,6 +37,7 @@ pub(super) enum Duplicates {
 #[derive(Debug)]
 pub struct CsrBuilder<W> {
     topology: Topology,
+    duplicates: Duplicates,
     out: Vec<ScatteredEntries<W>>,
     /// The entries of in-neighbors, if the graph has them.
     reverse: Vec<ScatteredEntries<W>>,
@@ -49,7 +50,15 @@ impl<W: Column> CsrBuilder<W> {
     /// A builder of a graph without edges.
     #[must_use]
     pub fn new(topology: Topology) -> Self {
-        CsrBuilder { topology, out: Vec::new(), reverse: Vec::new(), edges: 0, bound: 0 }
+        let (out, reverse) = (Vec::new(), Vec::new());
+        CsrBuilder { topology, duplicates: Duplicates::KeepLast, out, reverse, edges: 0, bound: 0 }
+    }
+
+    /// Keeps several edges between two vertices, as repeated neighbors in the order in which they
+    /// were added.
+    #[must_use]
+    pub fn with_duplicates(self) -> Self {
+        CsrBuilder { duplicates: Duplicates::Keep, ..self }
     }
 
     /// Adds edges with their values, after those that were added before: of several values for one
@@ -110,9 +119,9 @@ impl<W: Column> CsrBuilder<W> {
     ) -> Result<Csr, CsrError> {
         let (topology, vertex_bound) = (self.topology, vertex_bound.max(self.bound));
         options.memory.check(self.finished_bytes(vertex_bound), vertex_bound, vertex_count)?;
-        let out = rows_of(vertex_bound, self.out, Duplicates::KeepLast, options)?;
+        let out = rows_of(vertex_bound, self.out, self.duplicates, options)?;
         let has_reverse = topology.stored(Direction::In) == Some(Direction::In);
-        let reverse = || rows_of(vertex_bound, self.reverse, Duplicates::KeepLast, options);
+        let reverse = || rows_of(vertex_bound, self.reverse, self.duplicates, options);
         let reverse = has_reverse.then(reverse).transpose()?;
         Ok(Csr {
             timestamp: CommitTimestamp::ZERO,

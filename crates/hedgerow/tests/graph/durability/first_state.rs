@@ -1,10 +1,14 @@
 //! Stores that begin with a whole graph: equal to those of commits, and made as a whole or not at
 //! all.
 
+use hedgerow::kernels::csr::CsrBuilder;
 use hedgerow::kernels::{BuildOptions, Csr};
 use hedgerow::prelude::*;
-use hedgerow::store::{self, FirstState};
-use hedgerow::{AsOf, CheckpointOptions, CheckpointReport, CommitTimestamp, LabelId, VertexId};
+use hedgerow::store::{self, EdgeRecords, FirstState};
+use hedgerow::{
+    AsOf, CheckpointOptions, CheckpointReport, CommitTimestamp, EdgeSchema, Field, LabelId, LabelSchema,
+    ParallelSchema, Record, RecordSchema, Value, ValueType, VertexId,
+};
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use std::sync::Arc;
 
@@ -26,7 +30,8 @@ fn options(topology: Topology) -> GraphOptions {
 fn create(files: &SimulatedFiles, topology: Topology) -> Result<CheckpointReport, Error> {
     let graph = static_graph(topology);
     let key = |vertex: VertexId| Key::Number(KEYS[vertex.index()]);
-    let state = FirstState { graph: &graph, label: LabelId(1), key: &key, input: Some(b"all") };
+    let (records, properties, input) = (None, None, Some(&b"all"[..]));
+    let state = FirstState { graph: &graph, label: LabelId(1), key: &key, records, properties, input };
     let files = Arc::new(files.clone());
     store::create_from_on(files, &options(topology), &state, &CheckpointOptions::new())
 }
@@ -69,6 +74,102 @@ fn the_first_state_is_that_of_the_same_commits() {
         let past = past.open_on(Arc::new(files.clone())).unwrap();
         assert_eq!(edges_of(&past), edges_of(&committed));
     }
+}
+
+/// The records of a label, the parallel edges of another, and the properties of vertices.
+#[test]
+fn records_are_those_of_the_same_commits() {
+    for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
+        for is_parallel in [false, true] {
+            check_records(topology, is_parallel);
+        }
+    }
+}
+
+fn check_records(topology: Topology, is_parallel: bool) {
+    let field = |name: &str, value_type| Field { name: name.into(), value_type, nullable: true };
+    let record =
+        RecordSchema { fields: vec![field("amount", ValueType::F64), field("note", ValueType::String)] };
+    let edges = match is_parallel {
+        true => EdgeSchema::Parallel(ParallelSchema { key: "number".into(), record }),
+        false => EdgeSchema::Record(record),
+    };
+    let options = || {
+        let label = LabelSchema { name: "pays".into(), edges: edges.clone() };
+        let people = RecordSchema { fields: vec![field("age", ValueType::I64)] };
+        GraphOptions::new()
+            .topology(topology)
+            .label_schema(label)
+            .vertex_properties(people)
+            .threads(1)
+            .simulated()
+    };
+    // Pairs and numbers repeat, numbers don't ascend, and a record is long.
+    let rows =
+        [(0, 1, 9, 1.5), (1, 2, 3, 2.5), (0, 1, 4, 3.5), (2, 2, 1, 4.5), (1, 0, 4, 5.5), (0, 1, 9, 6.5)];
+    let values_of = |amount: f64| vec![Value::F64(amount), "x".repeat(amount as usize * 60).into()];
+
+    let (mut records, mut others) = (EdgeRecords::new(), EdgeRecords::with_capacity(100));
+    let push = |records: &mut EdgeRecords, (_, _, number, amount): (u32, u32, u64, f64)| match is_parallel {
+        true => records.push_parallel(number, &values_of(amount)),
+        false => records.push(&values_of(amount)),
+    };
+    let mut places: Vec<_> = rows[..2].iter().map(|row| push(&mut records, *row)).collect();
+    let later: Vec<_> = rows[2..].iter().map(|row| push(&mut others, *row)).collect();
+    let base = records.append(others);
+    places.extend(later.into_iter().map(|place| place + base));
+    let ends = |(from, to, ..): &(u32, u32, u64, f64)| {
+        let (from, to) =
+            if topology == Topology::Undirected { (*from.min(to), *from.max(to)) } else { (*from, *to) };
+        (VertexId::new(from), VertexId::new(to))
+    };
+    let ends: Vec<_> = rows.iter().map(ends).collect();
+    let builder = CsrBuilder::new(Topology::Directed);
+    let mut builder = if is_parallel { builder.with_duplicates() } else { builder };
+    builder.add(&ends, &places);
+    let graph = builder.finish(4, 4, BuildOptions::default()).unwrap();
+    let key = |vertex: VertexId| Key::Number(vertex.get().into());
+    let age = |vertex: VertexId| match vertex.get() {
+        3 => Record::default(),
+        id => Record::new(vec![Value::I64(i64::from(id) - 1)]),
+    };
+    let (records, properties) = (Some(&records), Some(&age as &(dyn Fn(VertexId) -> Record + Sync)));
+    let state = FirstState { graph: &graph, label: LabelId(0), key: &key, records, properties, input: None };
+    let files = SimulatedFiles::new(1);
+    let made = store::create_from_on(Arc::new(files.clone()), &options(), &state, &CheckpointOptions::new());
+    let made = made.unwrap();
+    let made_graph = options().open_on(Arc::new(files)).unwrap();
+
+    let committed = Graph::in_memory(options()).unwrap();
+    let pays = LabelId(0);
+    for key in 0..4_u64 {
+        committed.add_vertex(key).unwrap();
+    }
+    for key in 0..3_u64 {
+        committed.set_properties(key, &[("age", Value::I64(key as i64 - 1))]).unwrap();
+    }
+    for (from, to, number, amount) in rows {
+        let (from, to) = (u64::from(from), u64::from(to));
+        match is_parallel {
+            true => drop(
+                committed.put_parallel_edge(pays, from, to, number, Record::new(values_of(amount))).unwrap(),
+            ),
+            false => drop(committed.put_edge_with(pays, from, to, Record::new(values_of(amount))).unwrap()),
+        }
+    }
+    let all = |graph: &Graph| {
+        let snapshot = graph.snapshot().unwrap();
+        let of = |key: u64| {
+            let edges = match is_parallel {
+                true => format!("{:?}", snapshot.parallel_neighbors::<Record>(pays, key, ..).unwrap()),
+                false => format!("{:?}", snapshot.edges::<Record>(pays, key).unwrap()),
+            };
+            (edges, format!("{:?}", snapshot.properties(key).unwrap()))
+        };
+        (snapshot.edge_count(), (0..4).map(of).collect::<Vec<_>>())
+    };
+    assert_eq!(all(&made_graph), all(&committed), "{topology:?} {is_parallel}");
+    assert_eq!(made.edges, all(&committed).0);
 }
 
 /// After a crash or a failure there is no store, an empty one, or all of it.
@@ -131,7 +232,8 @@ fn a_failure_leaves_all_or_nothing() {
 fn a_graph_that_does_not_fit_is_refused() {
     let graph = static_graph(Topology::Directed);
     let key = |_: VertexId| Key::Number(7);
-    let state = FirstState { graph: &graph, label: LabelId(1), key: &key, input: None };
+    let (records, properties, input) = (None, None, None);
+    let state = FirstState { graph: &graph, label: LabelId(1), key: &key, records, properties, input };
     let folder = tempfile::tempdir().unwrap();
     let create = |name: &str, options: &GraphOptions, state: &FirstState<'_>| {
         let made = store::create_from(folder.path().join(name), options, state, &CheckpointOptions::new());
