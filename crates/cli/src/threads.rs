@@ -4,6 +4,7 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use hedgerow::kernels::Execution;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::any::Any;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{channel, sync_channel};
@@ -55,7 +56,7 @@ impl Threads {
     /// fails, or `visit` fails; returns both ends. An item is visited even if `fill` failed. If
     /// there are several threads, a few items are filled ahead, and both may use the pool; the
     /// calling thread visits. Items are filled again after they were visited.
-    pub fn read_ahead<T: Default + Send, E: Send, F>(
+    pub fn read_ahead<T: Default + Send + 'static, E: Send, F>(
         &self,
         mut fill: impl FnMut(&mut T) -> Result<bool, E> + Send,
         mut visit: impl FnMut(&mut T) -> Result<(), F>,
@@ -70,24 +71,28 @@ impl Threads {
                 }
             }
         }
-        let (filled, full) = sync_channel(ITEMS_AHEAD);
-        let (visited, spare) = channel();
+        // One type of channels for all items, whose code is large.
+        let (filled, full) = sync_channel::<Box<dyn Any + Send>>(ITEMS_AHEAD);
+        let (visited, spare) = channel::<Box<dyn Any + Send>>();
         thread::scope(|scope| {
             let filler = scope.spawn(move || {
                 loop {
-                    let mut item: T = spare.try_recv().unwrap_or_default();
+                    let visited = spare.try_recv().ok().and_then(|item| item.downcast().ok());
+                    let mut item: Box<T> = visited.unwrap_or_default();
                     let end = fill(&mut item);
                     if filled.send(item).is_err() || !matches!(end, Ok(true)) {
                         return end.map(drop);
                     }
                 }
             });
-            let end = full.into_iter().try_for_each(|mut item| {
+            let mut items = full.into_iter().filter_map(|item| item.downcast::<T>().ok());
+            let end = items.try_for_each(|mut item| {
                 visit(&mut item)?;
                 // The last items are not filled again.
                 let _ = visited.send(item);
                 Ok(())
             });
+            drop(items);
             (filler.join().unwrap_or_else(|panic| resume_unwind(panic)), end)
         })
     }

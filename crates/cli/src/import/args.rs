@@ -116,9 +116,9 @@ pub struct ImportArgs {
     /// Show the columns, their types and the first rows, and import nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Edges and vertices per commit [default: a new store is made at once from files without
-    /// properties; else 1048576, of files with properties 65536, with the engine lsm one per KiB of
-    /// its memory, from 4096 to 65536]
+    /// Edges and vertices per commit [default: a new store is made at once, with most options; else
+    /// 1048576, of files with properties 65536, with the engine lsm one per KiB of its memory, from
+    /// 4096 to 65536]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub chunk: Option<NonZeroUsize>,
     /// Read all files to their ends first: nothing is imported if they contain any error

@@ -11,12 +11,12 @@ use std::path::Path;
 /// A part of a file, read line by line.
 pub(super) struct Lines<'b> {
     pub path: &'b Path,
-    pub content: Content<'b>,
+    pub file: File<'b>,
     /// The most lines that there may be.
     pub most: usize,
 }
 
-pub(super) enum Content<'b> {
+pub(super) enum File<'b> {
     Csv(Box<CsvLines<'b>>),
     Json(JsonLines<'b>),
 }
@@ -24,33 +24,33 @@ pub(super) enum Content<'b> {
 impl Lines<'_> {
     /// Reads the next line; false if there is none that ends in this part.
     pub fn read(&mut self) -> Result<bool, FormatError> {
-        match &mut self.content {
-            Content::Csv(lines) => lines.read(),
-            Content::Json(lines) => lines.read(),
+        match &mut self.file {
+            File::Csv(lines) => lines.read(),
+            File::Json(lines) => lines.read(),
         }
     }
 
     /// The line in which a field starts.
     pub fn line_of(&self, field: usize) -> u64 {
-        match &self.content {
-            Content::Csv(lines) => lines.line_of(field),
-            Content::Json(lines) => lines.line(),
+        match &self.file {
+            File::Csv(lines) => lines.line_of(field),
+            File::Json(lines) => lines.line(),
         }
     }
 
     /// The position and the line of a record at the end that goes on in the next part.
     pub fn cut(&self) -> Option<(usize, u64)> {
-        match &self.content {
-            Content::Csv(lines) => lines.cut(),
-            Content::Json(_) => None,
+        match &self.file {
+            File::Csv(lines) => lines.cut(),
+            File::Json(_) => None,
         }
     }
 
     /// Checks that the line has a cell for each of these columns. Returns the names of its columns
     /// if they are others, as in JSON they may be.
     pub fn check(&mut self, names: &[String]) -> Result<Option<Vec<String>>, FormatError> {
-        match &mut self.content {
-            Content::Csv(lines) => {
+        match &mut self.file {
+            File::Csv(lines) => {
                 let (expected, found) = (names.len(), lines.len());
                 if found != expected {
                     let expected = format!("{expected}, as in the header");
@@ -58,7 +58,7 @@ impl Lines<'_> {
                 }
                 Ok(None)
             }
-            Content::Json(lines) => {
+            File::Json(lines) => {
                 let found: Vec<_> = lines.parse()?.collect();
                 let is_as_before = found.iter().copied().eq(names) && !found.is_empty();
                 Ok((!is_as_before).then(|| found.into_iter().cloned().collect()))
@@ -69,23 +69,23 @@ impl Lines<'_> {
     /// The cell of a column of the line, which was [checked](Self::check).
     #[inline]
     pub fn cell(&self, column: usize) -> Result<Cell<'_>, FormatError> {
-        match &self.content {
-            Content::Csv(lines) => lines.cell(column),
-            Content::Json(lines) => Ok(lines.cell(column)),
+        match &self.file {
+            File::Csv(lines) => lines.cell(column),
+            File::Json(lines) => Ok(lines.cell(column)),
         }
     }
 
     /// The fields of a CSV file, as text.
     pub fn texts(&self) -> Result<Vec<String>, FormatError> {
-        let Content::Csv(lines) = &self.content else { return Ok(Vec::new()) };
+        let File::Csv(lines) = &self.file else { return Ok(Vec::new()) };
         (0..lines.len()).map(|field| Ok(lines.cell(field)?.shown().to_owned())).collect()
     }
 
     /// The position and the line after the last line that was read, in a CSV file.
     pub fn position(&self) -> (usize, u64) {
-        match &self.content {
-            Content::Csv(lines) => lines.position(),
-            Content::Json(_) => (0, 1),
+        match &self.file {
+            File::Csv(lines) => lines.position(),
+            File::Json(_) => (0, 1),
         }
     }
 

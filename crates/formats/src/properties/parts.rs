@@ -6,13 +6,14 @@
 
 use super::csv::{CsvLines, lines_in, most_frequent};
 use super::json::JsonLines;
-use super::lines::{Content, Lines};
+use super::lines::{File, Lines};
 use super::{MAX_PROPERTY_LINE, PropertyFormat, PropertyOptions};
 use crate::source::Source;
 use crate::{ErrorKind, FormatError, Progress};
 use memchr::memrchr;
 use rayon::ThreadPool;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use std::any::Any;
 use std::collections::VecDeque;
 use std::path::Path;
 
@@ -64,8 +65,14 @@ struct Part {
 }
 
 /// The parsed contents of a part.
-struct Parsed<P> {
-    content: P,
+type Content = Box<dyn Any + Send>;
+
+/// Parses the lines of a part; returns the error after the contents.
+type ParseLines<'p> = &'p (dyn Fn(&mut Lines<'_>) -> (Content, Option<FormatError>) + Sync);
+
+/// The parsed contents of a part, and their end.
+struct Parsed {
+    content: Content,
     /// The error after the contents.
     error: Option<FormatError>,
     /// The position of a record that goes on in the next part.
@@ -136,11 +143,29 @@ impl Parts {
 
     /// Parses the next parts, on the threads of `pool` or on this one, and meanwhile reads those
     /// after them; nothing at the end. `parse` returns the error after the contents.
-    pub fn parse_on<P: Send>(
+    pub fn parse_on<P: Send + 'static>(
         &mut self,
         pool: Option<&ThreadPool>,
         parse: impl Fn(&mut Lines<'_>) -> (P, Option<FormatError>) + Sync,
     ) -> Result<Vec<P>, FormatError> {
+        let contents = self.parse_any_on(pool, &|lines| {
+            let (content, error) = parse(lines);
+            (Box::new(content), error)
+        })?;
+        // All are of this type.
+        Ok(contents
+            .into_iter()
+            .filter_map(|content| content.downcast().ok())
+            .map(|content| *content)
+            .collect())
+    }
+
+    /// Like [`parse_on`](Self::parse_on); compiled once for all contents.
+    fn parse_any_on(
+        &mut self,
+        pool: Option<&ThreadPool>,
+        parse: ParseLines<'_>,
+    ) -> Result<Vec<Content>, FormatError> {
         let round = pool.map_or(1, |pool| PARTS_PER_THREAD * pool.current_num_threads());
         self.cut_round(round);
         let parts: Vec<_> = self.cut.drain(..).collect();
@@ -170,12 +195,12 @@ impl Parts {
     }
 
     /// The contents of the parts, parsed again where a record goes on in the next part.
-    fn in_order<P>(
+    fn in_order(
         &mut self,
-        parsed: Vec<(Part, Parsed<P>)>,
-        parse: impl Fn(Part) -> (Part, Parsed<P>),
-    ) -> Vec<P> {
-        let (mut contents, mut rest): (Vec<P>, Option<Part>) = (Vec::new(), None);
+        parsed: Vec<(Part, Parsed)>,
+        parse: impl Fn(Part) -> (Part, Parsed),
+    ) -> Vec<Content> {
+        let (mut contents, mut rest): (Vec<Content>, Option<Part>) = (Vec::new(), None);
         let mut parsed = parsed.into_iter();
         loop {
             let next = match (rest.take(), parsed.next()) {
@@ -274,13 +299,13 @@ impl Part {
     /// The lines of the part.
     fn lines<'b>(&'b self, path: &'b Path, format: PropertyFormat, delimiter: Option<u8>) -> Lines<'b> {
         let Part { bytes, start, lines, is_last } = self;
-        let content = match format {
-            PropertyFormat::Csv => Content::Csv(Box::new(
+        let file = match format {
+            PropertyFormat::Csv => File::Csv(Box::new(
                 CsvLines::new(path, bytes, *start, delimiter.unwrap_or(b',')).ending(*is_last),
             )),
-            PropertyFormat::JsonLines => Content::Json(JsonLines::new(path, bytes, *start)),
+            PropertyFormat::JsonLines => File::Json(JsonLines::new(path, bytes, *start)),
         };
-        Lines { path, content, most: lines + 1 }
+        Lines { path, file, most: lines + 1 }
     }
 
     /// The rest of this part and the next one.
