@@ -86,6 +86,12 @@ pub enum Failure {
     /// The graph or a kernel on it returned an error.
     #[error(transparent)]
     Graph(#[from] hedgerow::Error),
+    /// A file with the graph could not be written or read.
+    #[error(transparent)]
+    Format(#[from] hedgerow_formats::FormatError),
+    /// A file did not become a static graph.
+    #[error(transparent)]
+    Static(#[from] hedgerow_formats::StaticGraphError),
     /// A pool of threads could not be started.
     #[error("the worker threads could not be started: {0}")]
     Pool(#[from] rayon::ThreadPoolBuildError),

@@ -26,7 +26,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "csr,rapid")]
     pub engines: Vec<String>,
     /// The workloads, separated by commas [default: all but those on stores (synced-commits,
-    /// buffered-insert, durable-ingest, recovery, checkpoint); with --full all]
+    /// buffered-insert, durable-ingest, load, recovery, checkpoint); with --full all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub workloads: Vec<String>,
     /// Thread counts, separated by commas: each workload that can use several is measured with each

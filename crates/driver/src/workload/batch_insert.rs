@@ -46,14 +46,13 @@ fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
 /// application would put them.
 fn measure_number_keys(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let metric = format!("throughput-numbers-{}", load::CONTRACT_BATCH);
-    let edges: Vec<(u64, u64)> =
-        bench.data.stream().iter().map(|(source, destination)| (key(*source), key(*destination))).collect();
+    let edges = number_edges(bench);
     for turn in bench.turns() {
         bench.begin(turn, " of number keys")?;
         match turn.engine.kind {
             None => bench.record_build_rate(turn, &metric)?,
             Some(kind) => {
-                let rate = ingest_numbers(bench, turn, kind, &edges)?;
+                let rate = ingest_numbers(bench, turn, kind, &edges, load::CONTRACT_BATCH)?;
                 bench.record(turn, &*metric, "edges/s", rate);
             }
         }
@@ -61,22 +60,29 @@ fn measure_number_keys(bench: &mut Bench<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The stream between number keys.
+pub(super) fn number_edges(bench: &Bench<'_>) -> Vec<(u64, u64)> {
+    bench.data.stream().iter().map(|(source, destination)| (key(*source), key(*destination))).collect()
+}
+
 /// The key of a vertex: a unique number, far from the keys of adjacent ids.
 fn key(vertex: VertexId) -> u64 {
     u64::from(vertex.get()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-fn ingest_numbers(
+/// The rate of ingesting edges in batches of this number.
+pub(super) fn ingest_numbers(
     bench: &Bench<'_>,
     turn: Turn,
     kind: EngineKind,
     edges: &[(u64, u64)],
+    batch: usize,
 ) -> Result<f64, Failure> {
     let options = load::options(kind, turn.threads).keys(KeyKind::Number);
     let graph = load::with_keys(options, (0..bench.data.vertices()).map(VertexId::new).map(key))?;
     let limit = bench.settings.batch_limit().unwrap_or(Duration::MAX);
     let (started, mut written) = (Instant::now(), 0);
-    for batch in edges.chunks(load::CONTRACT_BATCH) {
+    for batch in edges.chunks(batch) {
         graph.ingest(LabelId::DEFAULT, batch)?;
         written += batch.len();
         crate::watch::check(&bench.watch.cancel)?;

@@ -6,6 +6,7 @@ mod checkpoint;
 mod durable_ingest;
 mod insert;
 pub mod kernels;
+mod load;
 mod memory;
 mod recovery;
 pub mod scan;
@@ -36,6 +37,7 @@ pub const WORKLOADS: &[&Workload] = &[
     &synced_commits::WORKLOAD,
     &buffered_insert::WORKLOAD,
     &durable_ingest::WORKLOAD,
+    &load::WORKLOAD,
     &recovery::WORKLOAD,
     &checkpoint::WORKLOAD,
 ];
