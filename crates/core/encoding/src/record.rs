@@ -39,6 +39,21 @@ pub fn decode_record(bytes: &[u8]) -> Result<Record, DecodeError> {
     Ok(record)
 }
 
+/// Visits the values of an encoded record, which must span all bytes; returns their number.
+/// O(bytes), without memory for them.
+///
+/// # Errors
+/// If the bytes are not a record. Values before the error were visited.
+pub fn visit_record<'b>(bytes: &'b [u8], mut visit: impl FnMut(ValueRef<'b>)) -> Result<u64, DecodeError> {
+    let mut reader = Reader::new(bytes);
+    let count = reader.varint()?;
+    for _ in 0..count {
+        visit(decode_value_ref(&mut reader)?);
+    }
+    reader.end()?;
+    Ok(count)
+}
+
 /// Decodes one value of an encoded record, at a position of the schema. O(bytes before it).
 ///
 /// # Errors
@@ -197,14 +212,19 @@ mod tests {
                 prop_assert_eq!(decode_record_value(&bytes, position).map(Value::from), Ok(value.clone()));
             }
             prop_assert!(decode_record_value(&bytes, record.values().len()).is_err());
+            let mut visited = Vec::new();
+            let count = visit_record(&bytes, |value| visited.push(Value::from(value)));
+            prop_assert_eq!((count, &*visited), (Ok(visited.len() as u64), record.values()));
             prop_assert_eq!(decode_record(&bytes), Ok(record));
             for length in 0..bytes.len() {
                 prop_assert!(decode_record(&bytes[..length]).is_err());
+                prop_assert!(visit_record(&bytes[..length], |_| ()).is_err());
             }
         }
 
         #[test]
         fn any_bytes_are_a_record_or_an_error(bytes: Vec<u8>) {
+            prop_assert_eq!(visit_record(&bytes, |_| ()).is_ok(), decode_record(&bytes).is_ok());
             if let Ok(record) = decode_record(&bytes) {
                 prop_assert_eq!(decode_record(&encode_record(&record)), Ok(record));
             }

@@ -29,6 +29,14 @@ impl EffectRecords {
         self.end_record()
     }
 
+    /// Appends the records of another; returns what their numbers grow by.
+    pub fn append(&mut self, other: &EffectRecords) -> u64 {
+        let (number, start) = (self.ends.len() as u64, self.bytes.len());
+        self.bytes.extend_from_slice(&other.bytes);
+        self.ends.extend(other.ends.iter().map(|end| start + end));
+        number
+    }
+
     /// Ends a record after the appended bytes.
     fn end_record(&mut self) -> EdgeValue {
         self.ends.push(self.bytes.len());
@@ -83,6 +91,9 @@ mod tests {
             assert!(records.iter().eq(content));
             let found = (0..5).map(|number| records.get(EdgeValue(number)));
             assert!(found.eq(content.map(Some)) && records.get(EdgeValue(5)).is_none());
+            let again = records.clone();
+            assert_eq!(records.append(&again), 5);
+            assert!(records.iter().eq(content.into_iter().chain(content)));
         }
     }
 }

@@ -251,7 +251,14 @@ impl Field {
     /// [`SchemaError::FieldType`] if the value has another type, or is null where the field is not
     /// nullable.
     pub fn check(&self, value: &Value) -> Result<(), SchemaError> {
-        let found = value.value_type();
+        self.check_type(value.value_type())
+    }
+
+    /// Checks that a value of this type, or null without one, fits this field.
+    ///
+    /// # Errors
+    /// See [`check`](Self::check).
+    pub fn check_type(&self, found: Option<ValueType>) -> Result<(), SchemaError> {
         let fits = match self.value_type {
             ValueType::Version => found == Some(ValueType::I64),
             expected => found.map_or(self.nullable, |found| found == expected),

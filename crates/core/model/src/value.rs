@@ -117,6 +117,23 @@ impl serde::Serialize for Value {
     }
 }
 
+impl ValueRef<'_> {
+    /// The type, or `None` for [`ValueRef::Null`], which has every type.
+    #[must_use]
+    pub fn value_type(&self) -> Option<ValueType> {
+        match self {
+            ValueRef::Null => None,
+            ValueRef::Bool(_) => Some(ValueType::Bool),
+            ValueRef::I64(_) => Some(ValueType::I64),
+            ValueRef::U64(_) => Some(ValueType::U64),
+            ValueRef::F64(_) => Some(ValueType::F64),
+            ValueRef::String(_) => Some(ValueType::String),
+            ValueRef::Bytes(_) => Some(ValueType::Bytes),
+            ValueRef::Timestamp(_) => Some(ValueType::Timestamp),
+        }
+    }
+}
+
 impl Value {
     /// The type, or `None` for [`Value::Null`], which has every type.
     #[must_use]

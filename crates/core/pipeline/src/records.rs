@@ -3,8 +3,8 @@
 use crate::error::{Error, read_failed};
 use crate::reads::place_of;
 use hedgerow_encoding::wire::DecodeError;
-use hedgerow_encoding::{EdgeList, decode_record, decode_record_value, list_of_record};
-use hedgerow_model::{ReadError, Record, RecordSchema, ValueRef};
+use hedgerow_encoding::{EdgeList, decode_record, decode_record_value, list_of_record, visit_record};
+use hedgerow_model::{ReadError, Record, RecordSchema, SchemaError, ValueRef};
 
 /// The place that read errors name.
 const PLACE: &str = "the record of an edge";
@@ -49,6 +49,15 @@ pub(crate) fn check_parallel(schema: &RecordSchema, record: &[u8]) -> Result<usi
 
 /// Fails if the bytes are not a record of the schema.
 pub(crate) fn check_encoded(schema: &RecordSchema, bytes: &[u8]) -> Result<(), String> {
-    let record = decode_record(bytes).map_err(|error| error.to_string())?;
-    schema.check(&record).map_err(|error| error.to_string())
+    let (mut fields, mut wrong) = (schema.fields.iter(), None);
+    let found = visit_record(bytes, |value| {
+        if let (Some(field), None) = (fields.next(), &wrong) {
+            wrong = field.check_type(value.value_type()).err();
+        }
+    });
+    let (found, expected) = (found.map_err(|error| error.to_string())? as usize, schema.fields.len());
+    if found != expected {
+        return Err(SchemaError::FieldCount { expected, found }.to_string());
+    }
+    wrong.map_or(Ok(()), |wrong| Err(wrong.to_string()))
 }

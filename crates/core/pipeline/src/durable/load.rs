@@ -12,8 +12,8 @@ use hedgerow_log::checkpoint::{Checkpoint, CheckpointChunk};
 use hedgerow_model::scatter::{ScatteredEntries, ScatteredParts};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, Column, CommitTimestamp, Direction, EdgeChange, EffectRecords, Effects, GraphView,
-    KeyRef, LabelId, Record, Topology, VertexChange, VertexEffect, VertexId, with_width,
+    AdjacencyEffects, Column, CommitTimestamp, Direction, EdgeChange, EdgeValue, EffectRecords, Effects,
+    GraphView, KeyRef, LabelId, Record, Topology, VertexChange, VertexEffect, VertexId, with_width,
 };
 use hedgerow_sequencer::VertexCounts;
 use hedgerow_sync::map_chunks;
@@ -47,6 +47,9 @@ impl Store {
         if described.counts.vertices == 0 && described.counts.vertex_bound > 0 {
             loading.deleted_vertices()?;
         }
+        // Without other ends, which are in no order, each group has other owners.
+        let has_others = described.topology.stored(Direction::In).is_some();
+        let records_at_once = if has_others { at_once } else { at_once.div_ceil(GROUPS_OF_OWNERS) };
         for (label, schema) in described.labels() {
             let chunks = checkpoint.edge_chunks(label);
             match schema.edges.record() {
@@ -55,12 +58,12 @@ impl Store {
                         0 => Err("there are no parallel edges in it".to_owned()),
                         _ => Ok(()),
                     };
-                    groups(chunks, at_once)
+                    groups(chunks, records_at_once)
                         .try_for_each(|chunks| loading.record_edges(label, check, chunks))?;
                 }
                 Some(schema) => {
                     let check = |record: &[u8]| check_encoded(schema, record);
-                    groups(chunks, at_once)
+                    groups(chunks, records_at_once)
                         .try_for_each(|chunks| loading.record_edges(label, check, chunks))?;
                 }
                 None => {
@@ -297,13 +300,13 @@ impl Loading<'_> {
     fn record_edges(
         &self,
         label: LabelId,
-        check: impl Fn(&[u8]) -> Result<(), String>,
+        check: impl Fn(&[u8]) -> Result<(), String> + Sync + Send,
         chunks: &[CheckpointChunk],
     ) -> Result<(), Error> {
-        let mut records = EffectRecords::default();
-        let mut changes = Vec::new();
-        for chunk in chunks {
-            let latest = self.store.latest(self.held)?;
+        let latest = self.store.latest(self.held)?;
+        let parts = self.read(chunks, |chunk| {
+            let mut records = EffectRecords::default();
+            let mut changes = Vec::with_capacity(chunk.entries as usize);
             let mut wrong = None;
             self.checkpoint.read_record_edges(chunk, |owner, neighbor, record| {
                 if wrong.is_some() {
@@ -319,7 +322,16 @@ impl Loading<'_> {
                 wrong = checked.err();
                 changes.push(EdgeChange { owner, neighbor, value: Some(records.push(record)) });
             })?;
-            wrong.map_or(Ok(()), Err)?;
+            wrong.map_or(Ok(vec![(changes, records)]), Err)
+        })?;
+        drop(latest);
+        let (mut records, mut changes) = (EffectRecords::default(), Vec::new());
+        for (part, of_part) in parts {
+            let before = records.append(&of_part);
+            let moved = |value: EdgeValue| EdgeValue(value.0 + before);
+            changes.extend(
+                part.into_iter().map(|change| EdgeChange { value: change.value.map(moved), ..change }),
+            );
         }
         let adjacencies = self.with_other_ends(label, changes);
         let effects = Effects { adjacencies, records, ..Effects::default() };
