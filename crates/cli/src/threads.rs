@@ -71,7 +71,7 @@ impl Threads {
                 }
             }
         }
-        // One type of channels for all items, whose code is large.
+        // Channels of one type for all items, because their code is large.
         let (filled, full) = sync_channel::<Box<dyn Any + Send>>(ITEMS_AHEAD);
         let (visited, spare) = channel::<Box<dyn Any + Send>>();
         thread::scope(|scope| {

@@ -15,10 +15,10 @@ use crate::progress;
 use crate::stored::checkpoint::{Checkpointed, write_with};
 use hedgerow::kernels::{BuildOptions, GraphView};
 use hedgerow::store::{EdgeRecords, FirstState};
-use hedgerow::{
-    AsKey, CheckpointOptions, Column, EdgeSchema, Field, KeyKind, Record, Topology, ValueType, VertexId,
-};
+use hedgerow::{AsKey, CheckpointOptions, Column, EdgeSchema, Field, KeyKind, Topology, ValueType, VertexId};
 use hedgerow_formats::{Batch, Edge, PropertyBatch, PropertyOptions, StaticGraphBuilder, VertexKey};
+use hedgerow_model::Record;
+use std::collections::HashMap;
 
 /// A new store, which no graph was opened for.
 #[derive(Debug)]
@@ -39,8 +39,9 @@ impl Context<'_> {
         };
         // The log counts the versions of records.
         let is_version = |field: &Field| field.value_type == ValueType::Version;
-        let fields = edges.record().into_iter().chain([&target.vertices]).flat_map(|record| &record.fields);
-        let has_versions = fields.clone().any(is_version);
+        let mut fields =
+            edges.record().into_iter().chain([&target.vertices]).flat_map(|record| &record.fields);
+        let has_versions = fields.any(is_version);
         let asks_for_commits =
             args.chunk.is_some() || args.checkpoint == When::Never || args.on_repeat == Some(OnRepeat::First);
         let is_limited = args.memory.limit_bytes().is_some() || args.memory.asks_for_engine();
@@ -56,17 +57,15 @@ impl Context<'_> {
 struct Unfinished<K> {
     builder: StaticGraphBuilder<K>,
     records: EdgeRecords,
-    /// The properties of each vertex, if some have any.
-    properties: Vec<Record>,
+    /// The properties of the vertices that have any.
+    properties: HashMap<VertexId, Record>,
 }
 
 impl<K: VertexKey + AsKey> Unfinished<K> {
     /// Sets the properties of a vertex that was added.
     fn set_properties(&mut self, key: &K, properties: Record) {
         if let Some(vertex) = self.builder.vertex_id(key.as_key()) {
-            let length = self.properties.len().max(vertex.index() + 1);
-            self.properties.resize(length, Record::default());
-            self.properties[vertex.index()] = properties;
+            self.properties.insert(vertex, properties);
         }
     }
 }
@@ -85,7 +84,7 @@ impl Importer<'_> {
         };
         // A checkpoint has each edge once, whatever ends it is stored from.
         let builder = if target.is_undirected() { builder.from_lesser_ends() } else { builder };
-        let mut graph = Unfinished { builder, records: EdgeRecords::new(), properties: Vec::new() };
+        let mut graph = Unfinished { builder, records: EdgeRecords::new(), properties: HashMap::new() };
         let read = self.read_files(&mut graph);
         match &read {
             Ok(()) => self.position.finished = true,
@@ -169,7 +168,7 @@ impl Importer<'_> {
         }
         for (vertex, record) in batch.vertices.iter().zip(properties).filter(|(_, record)| !record.is_empty())
         {
-            graph.set_properties(vertex, record.into());
+            graph.set_properties(vertex, record);
         }
         self.rows += batch.edges.len() as u64;
         self.position.read.pass_piece(&tallies);
@@ -210,7 +209,7 @@ impl Importer<'_> {
         bar.finish_and_clear();
         let (csr, input) = (graph.csr(), self.position.encode());
         let key = |vertex| graph.key(vertex).expect("only vertices of the graph are written");
-        let properties_of = |vertex: VertexId| properties.get(vertex.index()).cloned().unwrap_or_default();
+        let properties_of = |vertex: VertexId| properties.get(&vertex).cloned().unwrap_or_default().into();
         let state = FirstState {
             graph: csr,
             label: target.label,

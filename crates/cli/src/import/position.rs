@@ -104,7 +104,7 @@ impl fmt::Display for InputList {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PieceTallies {
     tallies: Tallies,
-    /// The bytes of the checksums of vertices and of edges.
+    /// The numbers of bytes that the checksums of vertices and of edges cover.
     lengths: [usize; 2],
 }
 

@@ -35,7 +35,7 @@ pub(super) static WORKLOAD: Workload = Workload {
 /// Edges that are written to a file at a time.
 const BATCH: usize = 1 << 16;
 
-/// Pieces of a file that are read ahead, some together.
+/// Groups of pieces of a file that are read ahead.
 const PIECES_AHEAD: usize = 2;
 
 /// The graph in files, each undirected edge once.
@@ -152,8 +152,8 @@ fn into_store(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind, files: &Files
     let (records, properties, input) = (None, None, None);
     let state =
         FirstState { graph: graph.csr(), label: LabelId::DEFAULT, key: &key, records, properties, input };
-    let written = CheckpointOptions::new().cancelled_by(&bench.watch.cancel);
-    store::create_from(&store, &options, &state, &written)?;
+    let checkpoint = CheckpointOptions::new().cancelled_by(&bench.watch.cancel);
+    store::create_from(&store, &options, &state, &checkpoint)?;
     record_rate(bench, turn, "throughput", started.elapsed());
     drop(graph);
 

@@ -50,7 +50,7 @@ struct Raw {
 }
 
 impl<'b> CsvLines<'b> {
-    /// The records from `start` on, which is a line's begin, and has the number `line`.
+    /// The records from `start` on, the start of a line with the number `line`.
     pub fn new(path: &'b Path, bytes: &'b [u8], (start, line): (usize, u64), delimiter: u8) -> Self {
         let mut core = ReaderBuilder::new().delimiter(delimiter).build();
         // Otherwise it would skip a byte order mark at the start of the first record that it gets.

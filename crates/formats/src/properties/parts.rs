@@ -10,7 +10,7 @@ use super::lines::{File, Lines};
 use super::{MAX_PROPERTY_LINE, PropertyFormat, PropertyOptions};
 use crate::source::Source;
 use crate::{ErrorKind, FormatError, Progress};
-use memchr::memrchr;
+use memchr::{memchr_iter, memrchr};
 use rayon::ThreadPool;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::any::Any;
@@ -45,6 +45,9 @@ pub(super) struct Parts {
     line: u64,
     is_first: bool,
     has_ended: bool,
+    has_parsed: bool,
+    /// True if what was parsed last ends before a bad line.
+    ends_at_bad_line: bool,
     /// Parts that are not parsed.
     cut: VecDeque<Part>,
     /// The error in place of a further part.
@@ -96,6 +99,8 @@ impl Parts {
             line: 1,
             is_first: true,
             has_ended: false,
+            has_parsed: false,
+            ends_at_bad_line: false,
             cut: VecDeque::new(),
             failed: None,
             spare: Vec::new(),
@@ -126,12 +131,13 @@ impl Parts {
         let (taken, start) = loop {
             let mut lines = part.lines(self.source.path(), self.format, self.delimiter);
             let read = lines.read();
-            if lines.cut().is_none() {
+            let goes_on = lines.cut().is_some() || matches!(read, Ok(false));
+            if !goes_on || part.is_last {
                 let taken = read.and_then(|has_line| header_of(&lines, has_line, given));
                 let taken = taken.and_then(|(names, is_record)| Ok((take(&lines, names)?, is_record)));
                 break (taken, lines.position());
             }
-            part = self.with_next(part)?;
+            part = self.doubled(part, &mut std::iter::empty())?;
         };
         let (taken, is_record) = taken.map_err(|error| self.cause_of(error))?;
         if !is_record {
@@ -166,6 +172,8 @@ impl Parts {
         pool: Option<&ThreadPool>,
         parse: ParseLines<'_>,
     ) -> Result<Vec<Content>, FormatError> {
+        // The first part alone, because it may come from a slow pipe, or be all that is read.
+        let pool = pool.filter(|_| std::mem::replace(&mut self.has_parsed, true));
         let round = pool.map_or(1, |pool| PARTS_PER_THREAD * pool.current_num_threads());
         self.cut_round(round);
         let parts: Vec<_> = self.cut.drain(..).collect();
@@ -189,9 +197,9 @@ impl Parts {
         Ok(self.in_order(parsed, parse))
     }
 
-    /// Returns true if an error follows what was parsed.
-    pub fn ends_in_error(&self) -> bool {
-        self.failed.is_some() && self.cut.is_empty()
+    /// Returns true if what was parsed last ends before a bad line.
+    pub fn ends_at_bad_line(&self) -> bool {
+        self.ends_at_bad_line
     }
 
     /// The contents of the parts, parsed again where a record goes on in the next part.
@@ -206,24 +214,28 @@ impl Parts {
             let next = match (rest.take(), parsed.next()) {
                 (None, None) => return contents,
                 (None, Some(parsed)) => parsed,
-                (Some(rest), Some((part, _))) => parse(rest.joined(&part)),
-                (Some(rest), None) => match self.with_next(rest) {
-                    Ok(part) => parse(part),
-                    Err(error) => {
-                        self.failed = Some(error);
-                        return contents;
+                (Some(rest), again) => {
+                    let mut others = again.into_iter().chain(parsed.by_ref()).map(|(part, _)| part);
+                    match self.doubled(rest, &mut others) {
+                        Ok(part) => parse(part),
+                        Err(error) => {
+                            self.failed = Some(error);
+                            return contents;
+                        }
                     }
-                },
+                }
             };
             let (part, Parsed { content, error, cut }) = next;
             contents.push(content);
             match cut {
                 Some(start) => rest = Some(Part { start, ..part }),
-                None => self.spare.push(part.bytes),
+                None if part.bytes.capacity() <= 2 * self.size => self.spare.push(part.bytes),
+                None => {}
             }
             if let Some(error) = error {
                 self.cut.clear();
                 self.has_ended = true;
+                self.ends_at_bad_line = true;
                 self.failed = Some(self.cause_of(error));
                 return contents;
             }
@@ -238,12 +250,27 @@ impl Parts {
         }
     }
 
-    /// The part and the one after it.
-    fn with_next(&mut self, part: Part) -> Result<Part, FormatError> {
-        Ok(match self.next_part()? {
-            Some(next) => part.joined(&next),
-            None => Part { is_last: true, ..part },
-        })
+    /// The part with some of the `others` after it, then those of the file: twice the bytes. Else a
+    /// long record would be parsed again with each of its parts.
+    fn doubled(
+        &mut self,
+        mut part: Part,
+        others: &mut dyn Iterator<Item = Part>,
+    ) -> Result<Part, FormatError> {
+        let goal = 2 * (part.bytes.len() - part.start.0);
+        loop {
+            let next = match others.next() {
+                Some(next) => Some(next),
+                None => self.next_part()?,
+            };
+            part = match next {
+                Some(next) => part.joined(&next),
+                None => Part { is_last: true, ..part },
+            };
+            if part.is_last || part.bytes.len() >= goal {
+                return Ok(part);
+            }
+        }
     }
 
     fn next_part(&mut self) -> Result<Option<Part>, FormatError> {
@@ -254,29 +281,39 @@ impl Parts {
         }
     }
 
-    /// Cuts parts until there are `count`, or the file ends.
+    /// Cuts parts until there are `count`, or their usual bytes, or the file ends.
     fn cut_round(&mut self, count: usize) {
-        while self.cut.len() < count && !self.has_ended {
-            match self.cut_part() {
-                Ok(part) => self.cut.extend(part),
-                Err(error) => {
-                    self.failed = Some(error);
-                    self.has_ended = true;
-                }
-            }
+        let mut bytes = self.cut.iter().map(|part| part.bytes.len()).sum::<usize>();
+        while self.cut.len() < count && bytes < count * self.size && !self.has_ended {
+            let part = self.cut_part();
+            bytes += part.as_ref().map_or(0, |part| part.bytes.len());
+            self.cut.extend(part);
         }
     }
 
-    fn cut_part(&mut self) -> Result<Option<Part>, FormatError> {
+    /// The next part; before an error, the whole lines before it.
+    fn cut_part(&mut self) -> Option<Part> {
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.clear();
         bytes.append(&mut self.rest);
-        let mut goal = self.size;
+        // Enough to find the names of columns and the delimiter.
+        let mut goal = if self.is_first { PART } else { self.size };
         let end = loop {
-            self.has_ended = fill(&mut self.source, &mut bytes, goal)?;
-            match last_line_end(&bytes, self.format) {
+            let filled = fill(&mut self.source, &mut bytes, goal);
+            let line_end = last_line_end(&bytes, self.format);
+            match filled {
+                Ok(has_ended) => self.has_ended = has_ended,
+                Err(error) => {
+                    self.failed = Some(error);
+                    self.has_ended = true;
+                    break line_end.unwrap_or(0);
+                }
+            }
+            match line_end {
                 Some(end) if !self.has_ended => break end,
-                None if !self.has_ended && bytes.len() <= MAX_PROPERTY_LINE => goal += self.size,
+                None if !self.has_ended && bytes.len() <= MAX_PROPERTY_LINE => {
+                    goal = (2 * goal).min(MAX_PROPERTY_LINE + PART);
+                }
                 // All, for its parser to refuse if a line is too long.
                 _ => break bytes.len(),
             }
@@ -289,9 +326,12 @@ impl Parts {
         }
         let has_mark = is_first && bytes.starts_with(BYTE_ORDER_MARK);
         let start = (if has_mark { BYTE_ORDER_MARK.len() } else { 0 }, self.line);
-        let lines = lines_in(&bytes, 0..bytes.len());
+        let lines = match self.format {
+            PropertyFormat::Csv => lines_in(&bytes, 0..bytes.len()),
+            PropertyFormat::JsonLines => memchr_iter(b'\n', &bytes).count() as u64,
+        };
         self.line += lines;
-        Ok((!bytes.is_empty()).then_some(Part { bytes, start, lines: lines as usize, is_last: false }))
+        (!bytes.is_empty()).then_some(Part { bytes, start, lines: lines as usize, is_last: false })
     }
 }
 
@@ -343,18 +383,22 @@ fn header_of(
     }
 }
 
-/// Reads until there are `goal` bytes; true if there are no more.
+/// Reads until there are `goal` bytes, or an error comes; true if there are no more.
 fn fill(source: &mut Source, bytes: &mut Vec<u8>, goal: usize) -> Result<bool, FormatError> {
     let mut length = bytes.len();
     bytes.resize(goal.max(length), 0);
-    while length < goal {
-        match source.read(&mut bytes[length..])? {
-            0 => break,
-            read => length += read,
+    let end = loop {
+        if length >= goal {
+            break Ok(false);
         }
-    }
+        match source.read(&mut bytes[length..]) {
+            Ok(0) => break Ok(true),
+            Ok(read) => length += read,
+            Err(error) => break Err(error),
+        }
+    };
     bytes.truncate(length);
-    Ok(length < goal)
+    end
 }
 
 /// The end of the last line that ends in these bytes.

@@ -16,8 +16,9 @@ use std::path::Path;
 
 /// Reads a file of vertices or edges with properties in batches, on one thread or several.
 ///
-/// Memory: the batch, and a few parts of the file per thread, of 256 KiB or of one line, which has
-/// at most [`MAX_PROPERTY_LINE`](crate::MAX_PROPERTY_LINE) bytes.
+/// Memory: the batch, and up to eight parts of the file per thread, half of them as rows. A part
+/// has at most 256 KiB, or one line of at most
+/// [`MAX_PROPERTY_LINE`](crate::MAX_PROPERTY_LINE) bytes.
 pub struct PropertyReader<K> {
     parts: Parts,
     columns: Columns,
@@ -141,7 +142,7 @@ impl<K: VertexKey> PropertyReader<K> {
     ) -> Result<bool, FormatError> {
         pieces.clear();
         let is_read = self.parse_on(pool)?;
-        if self.parts.ends_in_error() {
+        if self.parts.ends_at_bad_line() {
             self.parsed.pop_back();
         }
         pieces.extend(self.parsed.drain(..).filter(|piece| !piece.is_empty()));

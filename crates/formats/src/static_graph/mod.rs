@@ -130,6 +130,9 @@ impl<K: VertexKey> StaticGraphBuilder<K> {
     ///
     /// # Errors
     /// A dense key is no vertex id, there are more vertices than ids, or the limit is exceeded.
+    ///
+    /// # Panics
+    /// The graph is [valued](Self::valued), and the batch has edges: now, or when it is finished.
     pub fn add(&mut self, batch: &Batch<K>) -> Result<(), StaticGraphError> {
         self.assign_ids(batch)?;
         self.graph.hand_over_many()

@@ -1,5 +1,7 @@
 //! Tests writing and reading files whose lines carry properties.
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use hedgerow_formats::{
     FormatError, HasHeader, LineSchema, PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions,
     PropertyReader, PropertyWriter, Survey, SurveyColumn, VertexKey,
@@ -10,7 +12,7 @@ use hedgerow_model::{
 use proptest::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fs;
-use std::io::Cursor;
+use std::io::{Cursor, Write};
 use std::path::Path;
 
 const FORMATS: [PropertyFormat; 2] = [PropertyFormat::Csv, PropertyFormat::JsonLines];
@@ -312,6 +314,50 @@ fn a_survey_finds_columns_types_and_equal_rows() {
     assert_eq!((rows[0].keys, rows[0].content), (rows[1].keys, rows[1].content));
     assert!(rows[2].keys == rows[0].keys && rows[2].content != rows[0].content);
     assert!(survey.columns().filter(|column| column.key().is_some()).all(SurveyColumn::holds_number_keys));
+}
+
+/// The edges before the end, and the error there, in small parts.
+fn read_in_parts(text: &[u8], format: PropertyFormat) -> (usize, Option<String>) {
+    let options = PropertyOptions { batch_size: 1, ..PropertyOptions::new(format, pays()) };
+    let bytes = Cursor::new(text.to_vec());
+    let mut reader = PropertyReader::<u64>::from_reader("x", bytes, &options).unwrap();
+    let (mut batch, mut edges) = (PropertyBatch::new(), 0);
+    loop {
+        let read = reader.read_batch(&mut batch);
+        edges += batch.edges.len();
+        match read {
+            Ok(true) => {}
+            Ok(false) => return (edges, None),
+            Err(error) => return (edges, Some(error.to_string())),
+        }
+    }
+}
+
+#[test]
+fn parts_join_to_long_records_headers_and_lines() {
+    let header = "source,to,amount,note\n";
+    let long = "so long\n".repeat(1 << 19);
+    let read = |text: String| read_in_parts(text.as_bytes(), PropertyFormat::Csv);
+    assert_eq!(read(format!("{header}1,2,3,\"{long}\"\n1,2,3,")), (2, None));
+    let (edges, error) = read(format!("{header}1,2,3,\n1,2,3,\"{long}"));
+    assert!(edges == 1 && error.unwrap().starts_with("x:3: "));
+    assert_eq!(read(format!("{}{header}1,2,3,", "\n".repeat(1 << 19))), (1, None));
+    assert_eq!(read(format!("\"source\",to,amount,\"{}note\"\n1,2,3,", "")), (1, None));
+    let json = format!("{{\"source\":1,\"to\":2,\"amount\":3,\r\"note\":\"{}\"}}\nno", "x".repeat(1 << 20));
+    let (edges, error) = read_in_parts(format!("\n{json}").as_bytes(), PropertyFormat::JsonLines);
+    assert!(edges == 1 && error.unwrap().starts_with("x:3: "));
+}
+
+#[test]
+fn lines_before_damage_are_read() {
+    let mut text = "source,to,amount,note\n".to_owned();
+    (0..20_000).for_each(|line| text += &format!("{line},{},1,\n", line * 7919 % 10_007));
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    let mut bytes = encoder.finish().unwrap();
+    bytes.truncate(bytes.len() / 2);
+    let (edges, error) = read_in_parts(&bytes, PropertyFormat::Csv);
+    assert!((5_000..20_000).contains(&edges) && error.unwrap().contains("gzip"), "{edges}");
 }
 
 proptest! {

@@ -33,7 +33,9 @@ pub struct FirstState<'g> {
     pub key: &'g (dyn Fn(VertexId) -> Key + Sync),
     /// The records of the edges, if the label has properties: the values of the static graph, of
     /// type `u64`, are their places. If edges may be parallel, the static graph has a neighbor for
-    /// each; of several with one number the last counts.
+    /// each; of several with one number the last counts. The types of their values, and of those
+    /// of [`properties`](Self::properties), are not checked: a store with values of other types
+    /// cannot be opened.
     pub records: Option<&'g EdgeRecords>,
     /// The properties of a vertex, unless no vertex has any.
     pub properties: Option<&'g (dyn Fn(VertexId) -> Record + Sync)>,

@@ -47,7 +47,8 @@ impl Store {
         if described.counts.vertices == 0 && described.counts.vertex_bound > 0 {
             loading.deleted_vertices()?;
         }
-        // Without other ends, which are in no order, each group has other owners.
+        // Groups may be small if each has other owners: if no entries of other ends, in no order,
+        // come with them.
         let has_others = described.topology.stored(Direction::In).is_some();
         let records_at_once = if has_others { at_once } else { at_once.div_ceil(GROUPS_OF_OWNERS) };
         for (label, schema) in described.labels() {
@@ -325,7 +326,8 @@ impl Loading<'_> {
             wrong.map_or(Ok(vec![(changes, records)]), Err)
         })?;
         drop(latest);
-        let (mut records, mut changes) = (EffectRecords::default(), Vec::new());
+        let mut parts = parts.into_iter();
+        let (mut changes, mut records) = parts.next().unwrap_or_default();
         for (part, of_part) in parts {
             let before = records.append(&of_part);
             let moved = |value: EdgeValue| EdgeValue(value.0 + before);
