@@ -342,7 +342,8 @@ fn parts_join_to_long_records_headers_and_lines() {
     let (edges, error) = read(format!("{header}1,2,3,\n1,2,3,\"{long}"));
     assert!(edges == 1 && error.unwrap().starts_with("x:3: "));
     assert_eq!(read(format!("{}{header}1,2,3,", "\n".repeat(1 << 19))), (1, None));
-    assert_eq!(read(format!("\"source\",to,amount,\"{}note\"\n1,2,3,", "")), (1, None));
+    let (edges, error) = read(format!("source,to,amount,\"{long}\"\n1,2,3,"));
+    assert!(edges == 0 && error.unwrap().contains("expected one of the properties \"amount\""));
     let json = format!("{{\"source\":1,\"to\":2,\"amount\":3,\r\"note\":\"{}\"}}\nno", "x".repeat(1 << 20));
     let (edges, error) = read_in_parts(format!("\n{json}").as_bytes(), PropertyFormat::JsonLines);
     assert!(edges == 1 && error.unwrap().starts_with("x:3: "));
