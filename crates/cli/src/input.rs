@@ -16,7 +16,7 @@ use hedgerow::{
 };
 use hedgerow_formats::{
     Batch, Edge, ErrorKind, FormatError, GraphFormat, GraphReader, ReadOptions, SkippedLines, StaticGraph,
-    StaticGraphBuilder, VertexKey,
+    StaticGraphBuilder, VertexKey, read_ahead,
 };
 use std::io;
 use std::path::Path;
@@ -343,7 +343,8 @@ pub fn read<K: VertexKey>(
 ) -> Result<SkippedLines, CliError> {
     let bar = progress::of_bytes(console, "reading", reader.progress().total);
     let (started, mut edges) = (Instant::now(), 0);
-    let (end, visited) = threads.read_ahead(
+    let (end, visited) = read_ahead(
+        threads.pool(),
         |(batches, done): &mut (Vec<Batch<K>>, u64)| {
             let read = portions.read(&mut reader, threads, batches);
             *done = reader.progress().done;

@@ -86,6 +86,7 @@
 //! | file | content |
 //! |---|---|
 //! | `reader.rs`, `piece.rs`, `progress.rs` | the readers of applications; pieces of files, put into batches in their order; the progress of reading |
+//! | `read_ahead.rs` | contents read while those before them are visited |
 //! | `options.rs` | options for reading |
 //! | `source.rs`, `format.rs` | decompressed bytes of a file; the detection of formats and of files that belong together |
 //! | `text/chunk.rs`, `mod.rs` | lines cut into chunks; chunks parsed in parallel while the next are cut |
@@ -108,6 +109,7 @@ mod options;
 mod piece;
 mod progress;
 mod properties;
+mod read_ahead;
 mod reader;
 mod serialized;
 mod source;
@@ -130,6 +132,7 @@ pub use properties::{
     PropertyReader, PropertyWriter, Row, RowText, Survey, SurveyColumn, Zone, csv_field, hints_at_end,
     is_name_of_ends, is_name_of_key, property_of_text, text_of_timestamp, timestamp_of_text,
 };
+pub use read_ahead::read_ahead;
 pub use reader::GraphReader;
 pub use static_graph::{StaticGraph, StaticGraphBuilder, StaticGraphError};
 pub use text::{MAX_ADJACENCY_LINE, MAX_EDGE_LINE};

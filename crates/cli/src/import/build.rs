@@ -16,7 +16,9 @@ use crate::stored::checkpoint::{Checkpointed, write_with};
 use hedgerow::kernels::{BuildOptions, GraphView};
 use hedgerow::store::{EdgeRecords, FirstState};
 use hedgerow::{AsKey, CheckpointOptions, Column, EdgeSchema, Field, KeyKind, Topology, ValueType, VertexId};
-use hedgerow_formats::{Batch, Edge, PropertyBatch, PropertyOptions, StaticGraphBuilder, VertexKey};
+use hedgerow_formats::{
+    Batch, Edge, PropertyBatch, PropertyOptions, StaticGraphBuilder, VertexKey, read_ahead,
+};
 use hedgerow_model::Record;
 use std::collections::HashMap;
 
@@ -126,7 +128,8 @@ impl Importer<'_> {
         let mut reader = source.open_properties::<K>(options)?;
         let bar = progress::of_bytes(console, "reading", reader.progress().total);
         let (mut seen, mut pieces) = (self.seen.take(), Vec::new());
-        let (end, added) = threads.read_ahead(
+        let (end, added) = read_ahead(
+            threads.pool(),
             |(encoded, done): &mut (Vec<Encoded<K>>, u64)| {
                 encoded.clear();
                 let has_read = reader.read_pieces_on(threads.pool(), &mut pieces)?;

@@ -18,7 +18,8 @@ pub struct Encoded<K> {
     pub batch: Batch<K>,
     /// The properties of each vertex of the batch.
     pub properties: Vec<Record>,
-    /// The bits of the value of each edge of the batch, or the place of its record.
+    /// The bits of the value of each edge of the batch, or the place of its record; of edges without
+    /// either, nothing.
     pub values: Vec<u64>,
     pub records: EdgeRecords,
     pub tallies: PieceTallies,
@@ -48,15 +49,16 @@ impl<K: VertexKey + AsKey> Encoded<K> {
         let tallies = PieceTallies::of(&piece);
         let fields = schema.record().map_or(0, |record| record.fields.len());
         let mut records = EdgeRecords::with_capacity(piece.edges.len() * fields * BYTES_PER_VALUE);
-        let mut value = |edge: &PropertyEdge<K>| match schema {
-            EdgeSchema::Topology | EdgeSchema::Value(_) => edge.value.unwrap_or_default().0,
-            EdgeSchema::Record(_) => records.push(edge.record.values()),
+        let value = |edge: &PropertyEdge<K>| match schema {
+            EdgeSchema::Topology => None,
+            EdgeSchema::Value(_) => Some(edge.value.unwrap_or_default().0),
+            EdgeSchema::Record(_) => Some(records.push(edge.record.values())),
             EdgeSchema::Parallel(_) => {
                 let number = edge.value.map(|number| number.0).or_else(|| numbers.next());
-                records.push_parallel(number.unwrap_or_default(), edge.record.values())
+                Some(records.push_parallel(number.unwrap_or_default(), edge.record.values()))
             }
         };
-        let values = piece.edges.iter().map(&mut value).collect();
+        let values = piece.edges.iter().filter_map(value).collect();
         let edges = piece.edges.into_iter().map(|edge| Edge::new(edge.source, edge.destination)).collect();
         let (vertices, properties) = piece.vertices.into_iter().unzip();
         Encoded { batch: Batch { edges, vertices }, properties, values, records, tallies }

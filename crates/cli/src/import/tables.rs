@@ -9,6 +9,7 @@ use crate::progress;
 use crate::threads::Threads;
 use hedgerow_formats::{
     FormatError, HasHeader, LineSchema, PropertyFormat, PropertyOptions, Row, Survey, SurveyColumn,
+    read_ahead,
 };
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -76,7 +77,8 @@ impl Table {
     ) -> Result<Self, CliError> {
         let mut survey = Survey::open(path, options)?;
         let bar = progress::of_bytes(console, "looking", survey.progress().total);
-        let (end, Ok(())) = threads.read_ahead(
+        let (end, Ok(())) = read_ahead(
+            threads.pool(),
             |(some, done): &mut (Vec<Row>, u64)| {
                 let read = survey.read_on(threads.pool())?;
                 *done = survey.progress().done;

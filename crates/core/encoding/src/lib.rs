@@ -30,7 +30,7 @@ pub use list::{EdgeList, EdgeListWriter, ParallelList, list_as_record, list_of_r
 pub use merge::{EdgeDifference, ListedEdge, MergedEdges, differences_of_record, list_of_edges};
 pub use record::{
     BYTES, RecordValues, decode_record, decode_record_value, decode_values, encode_record, encode_value,
-    put_values, visit_record,
+    put_values,
 };
 pub use rows::{EntryKey, ReadRows, RowAdjacency, RowCursor, RowRecords};
 pub use vertex::{decode_vertex, encode_vertex};

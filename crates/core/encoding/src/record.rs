@@ -39,21 +39,6 @@ pub fn decode_record(bytes: &[u8]) -> Result<Record, DecodeError> {
     Ok(record)
 }
 
-/// Visits the values of an encoded record, which must span all bytes; returns their number.
-/// O(bytes), without memory for them.
-///
-/// # Errors
-/// If the bytes are not a record. Values before the error were visited.
-pub fn visit_record<'b>(bytes: &'b [u8], mut visit: impl FnMut(ValueRef<'b>)) -> Result<u64, DecodeError> {
-    let mut reader = Reader::new(bytes);
-    let count = reader.varint()?;
-    for _ in 0..count {
-        visit(decode_value_ref(&mut reader)?);
-    }
-    reader.end()?;
-    Ok(count)
-}
-
 /// Decodes one value of an encoded record, at a position of the schema. O(bytes before it).
 ///
 /// # Errors
@@ -86,6 +71,20 @@ impl<'b> RecordValues<'b> {
         let mut reader = Reader::new(bytes);
         let left = reader.varint()?;
         Ok(RecordValues { reader, left })
+    }
+
+    /// The number of values that were not yielded, as the record states it.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Checks that nothing follows the last value, once all were yielded.
+    ///
+    /// # Errors
+    /// If there are bytes left.
+    pub fn end(self) -> Result<(), DecodeError> {
+        self.reader.end()
     }
 }
 
@@ -203,6 +202,13 @@ mod tests {
         ]
     }
 
+    fn values_of(bytes: &[u8]) -> Result<Vec<Value>, DecodeError> {
+        let mut values = RecordValues::new(bytes)?;
+        let found = values.by_ref().map(|value| value.map(Value::from)).collect::<Result<_, _>>()?;
+        values.end()?;
+        Ok(found)
+    }
+
     proptest! {
         #[test]
         fn records_come_back(values in prop::collection::vec(value(), 0..6)) {
@@ -212,19 +218,17 @@ mod tests {
                 prop_assert_eq!(decode_record_value(&bytes, position).map(Value::from), Ok(value.clone()));
             }
             prop_assert!(decode_record_value(&bytes, record.values().len()).is_err());
-            let mut visited = Vec::new();
-            let count = visit_record(&bytes, |value| visited.push(Value::from(value)));
-            prop_assert_eq!((count, &*visited), (Ok(visited.len() as u64), record.values()));
+            prop_assert_eq!(values_of(&bytes), Ok(record.values().to_vec()));
             prop_assert_eq!(decode_record(&bytes), Ok(record));
             for length in 0..bytes.len() {
                 prop_assert!(decode_record(&bytes[..length]).is_err());
-                prop_assert!(visit_record(&bytes[..length], |_| ()).is_err());
+                prop_assert!(values_of(&bytes[..length]).is_err());
             }
         }
 
         #[test]
         fn any_bytes_are_a_record_or_an_error(bytes: Vec<u8>) {
-            prop_assert_eq!(visit_record(&bytes, |_| ()).is_ok(), decode_record(&bytes).is_ok());
+            prop_assert_eq!(values_of(&bytes).is_ok(), decode_record(&bytes).is_ok());
             if let Ok(record) = decode_record(&bytes) {
                 prop_assert_eq!(decode_record(&encode_record(&record)), Ok(record));
             }

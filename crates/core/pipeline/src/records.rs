@@ -3,7 +3,7 @@
 use crate::error::{Error, read_failed};
 use crate::reads::place_of;
 use hedgerow_encoding::wire::DecodeError;
-use hedgerow_encoding::{EdgeList, decode_record, decode_record_value, list_of_record, visit_record};
+use hedgerow_encoding::{EdgeList, RecordValues, decode_record, decode_record_value, list_of_record};
 use hedgerow_model::{ReadError, Record, RecordSchema, SchemaError, ValueRef};
 
 /// The place that read errors name.
@@ -49,15 +49,14 @@ pub(crate) fn check_parallel(schema: &RecordSchema, record: &[u8]) -> Result<usi
 
 /// Fails if the bytes are not a record of the schema.
 pub(crate) fn check_encoded(schema: &RecordSchema, bytes: &[u8]) -> Result<(), String> {
-    let (mut fields, mut wrong) = (schema.fields.iter(), None);
-    let found = visit_record(bytes, |value| {
-        if let (Some(field), None) = (fields.next(), &wrong) {
-            wrong = field.check_type(value.value_type()).err();
-        }
-    });
-    let (found, expected) = (found.map_err(|error| error.to_string())? as usize, schema.fields.len());
+    let mut values = RecordValues::new(bytes).map_err(|error| error.to_string())?;
+    let (expected, found) = (schema.fields.len(), values.left() as usize);
     if found != expected {
         return Err(SchemaError::FieldCount { expected, found }.to_string());
     }
-    wrong.map_or(Ok(()), |wrong| Err(wrong.to_string()))
+    for (field, value) in schema.fields.iter().zip(&mut values) {
+        let value = value.map_err(|error| error.to_string())?;
+        field.check_type(value.value_type()).map_err(|error| error.to_string())?;
+    }
+    values.end().map_err(|error| error.to_string())
 }

@@ -13,12 +13,10 @@ use hedgerow::store::{self, FirstState};
 use hedgerow::{CheckpointOptions, Durability, EngineKind, KeyKind, LabelId, Topology, VertexId};
 use hedgerow_formats::{
     Batch, Edge, GraphReader, GraphWriter, ReadOptions, StaticGraph, StaticGraphBuilder, WriteOptions,
+    read_ahead,
 };
 use rayon::ThreadPool;
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::sync_channel;
-use std::thread;
 use std::time::{Duration, Instant};
 
 pub(super) static WORKLOAD: Workload = Workload {
@@ -34,9 +32,6 @@ pub(super) static WORKLOAD: Workload = Workload {
 
 /// Edges that are written to a file at a time.
 const BATCH: usize = 1 << 16;
-
-/// Groups of pieces of a file that are read ahead.
-const PIECES_AHEAD: usize = 2;
 
 /// The graph in files, each undirected edge once.
 struct Files {
@@ -115,27 +110,13 @@ fn of_text(
     let mut reader = GraphReader::<u64>::open_with(path, ReadOptions::default())?;
     let builder = StaticGraphBuilder::new(topology, KeyKind::Number);
     let mut builder = if is_once { builder.from_lesser_ends() } else { builder };
-    let Some(threads) = pool else {
-        let mut pieces = Vec::new();
-        while reader.read_pieces_on(None, &mut pieces)? {
-            pieces.iter().try_for_each(|piece| builder.add(piece))?;
-        }
-        return Ok(builder.finish(BuildOptions::default())?);
-    };
-    // Pieces are read while others are added.
-    thread::scope(|scope| {
-        let (read, pieces) = sync_channel(PIECES_AHEAD);
-        let reading = scope.spawn(move || {
-            loop {
-                let mut some = Vec::new();
-                if !reader.read_pieces_on(Some(threads), &mut some)? || read.send(some).is_err() {
-                    return Ok::<_, Failure>(());
-                }
-            }
-        });
-        pieces.into_iter().flatten().try_for_each(|piece| builder.add(&piece))?;
-        reading.join().unwrap_or_else(|panic| resume_unwind(panic))
-    })?;
+    let (end, added) = read_ahead(
+        pool,
+        |pieces| reader.read_pieces_on(pool, pieces),
+        |pieces: &mut Vec<_>| pieces.iter().try_for_each(|piece| builder.add(piece)),
+    );
+    added?;
+    end?;
     Ok(builder.finish(BuildOptions { pool, ..BuildOptions::default() })?)
 }
 

@@ -82,10 +82,10 @@ impl Lines<'_> {
     }
 
     /// The position and the line after the last line that was read, in a CSV file.
-    pub fn position(&self) -> (usize, u64) {
+    pub fn position(&self) -> Option<(usize, u64)> {
         match &self.file {
-            File::Csv(lines) => lines.position(),
-            File::Json(_) => (0, 1),
+            File::Csv(lines) => Some(lines.position()),
+            File::Json(_) => None,
         }
     }
 

@@ -44,6 +44,9 @@ pub(super) struct Parts {
     /// The line of the next byte, from 1.
     line: u64,
     is_first: bool,
+    /// The names of the columns of a CSV file that does not begin with them.
+    given: Option<Vec<String>>,
+    has_header: bool,
     has_ended: bool,
     has_parsed: bool,
     /// True if what was parsed last ends before a bad line.
@@ -98,6 +101,8 @@ impl Parts {
             rest: Vec::new(),
             line: 1,
             is_first: true,
+            given: options.columns.clone(),
+            has_header: false,
             has_ended: false,
             has_parsed: false,
             ends_at_bad_line: false,
@@ -117,34 +122,38 @@ impl Parts {
         Progress { done: self.source.bytes_used(), total: self.source.size() }
     }
 
-    /// Reads the names of the columns of a CSV file, from its first line unless they are `given`,
-    /// and passes them to `take` with that line.
-    pub fn header<T>(
+    /// Returns true if the names of the columns were given.
+    pub fn has_given_names(&self) -> bool {
+        self.given.is_some()
+    }
+
+    /// Reads the names of the columns of a CSV file, from its first line unless they were given,
+    /// and passes them to `take` with that line; only once.
+    pub fn header(
         &mut self,
-        given: Option<Vec<String>>,
-        take: impl FnOnce(&Lines<'_>, Vec<String>) -> Result<T, FormatError>,
-    ) -> Result<Option<T>, FormatError> {
-        if self.format == PropertyFormat::JsonLines {
-            return Ok(None);
+        take: impl FnOnce(&Lines<'_>, Vec<String>) -> Result<(), FormatError>,
+    ) -> Result<(), FormatError> {
+        let has_header = std::mem::replace(&mut self.has_header, true);
+        if has_header || self.format == PropertyFormat::JsonLines {
+            return Ok(());
         }
         let mut part = self.next_part()?.unwrap_or_default();
-        let (taken, start) = loop {
+        let (is_record, start) = loop {
             let mut lines = part.lines(self.source.path(), self.format, self.delimiter);
             let read = lines.read();
             let goes_on = lines.cut().is_some() || matches!(read, Ok(false));
             if !goes_on || part.is_last {
-                let taken = read.and_then(|has_line| header_of(&lines, has_line, given));
-                let taken = taken.and_then(|(names, is_record)| Ok((take(&lines, names)?, is_record)));
+                let header = read.and_then(|has_line| header_of(&lines, has_line, self.given.as_deref()));
+                let taken = header.and_then(|(names, is_record)| take(&lines, names).map(|()| is_record));
                 break (taken, lines.position());
             }
             part = self.doubled(part, &mut std::iter::empty())?;
         };
-        let (taken, is_record) = taken.map_err(|error| self.cause_of(error))?;
-        if !is_record {
-            part.start = start;
+        if !is_record.map_err(|error| self.cause_of(error))? {
+            part.start = start.unwrap_or(part.start);
         }
         self.cut.push_front(part);
-        Ok(Some(taken))
+        Ok(())
     }
 
     /// Parses the next parts, on the threads of `pool` or on this one, and meanwhile reads those
@@ -369,14 +378,14 @@ impl Default for Part {
 fn header_of(
     lines: &Lines<'_>,
     has_line: bool,
-    given: Option<Vec<String>>,
+    given: Option<&[String]>,
 ) -> Result<(Vec<String>, bool), FormatError> {
     let names = if has_line { lines.texts()? } else { Vec::new() };
     match given {
         Some(given) => {
             let is_header = names.len() == given.len()
-                && names.iter().zip(&given).all(|(name, given)| name.eq_ignore_ascii_case(given));
-            Ok((given, !is_header))
+                && names.iter().zip(given).all(|(name, given)| name.eq_ignore_ascii_case(given));
+            Ok((given.to_vec(), !is_header))
         }
         None if has_line => Ok((names, false)),
         None => Err(lines.bad(String::new(), "a first line of column names")),

@@ -22,10 +22,7 @@ use std::path::Path;
 pub struct PropertyReader<K> {
     parts: Parts,
     columns: Columns,
-    /// The names of the columns of a CSV file that does not begin with them.
-    given: Option<Vec<String>>,
     batch_size: usize,
-    has_started: bool,
     has_ended: bool,
     /// Parsed parts.
     parsed: VecDeque<PropertyBatch<K>>,
@@ -83,9 +80,7 @@ impl<K: VertexKey> PropertyReader<K> {
         PropertyReader {
             parts: Parts::new(source, options),
             columns: Columns { layout, names: Vec::new(), columns: Vec::new(), zone, record: Vec::new() },
-            given: options.columns.clone(),
             batch_size: options.batch_size.max(1),
-            has_started: false,
             has_ended: false,
             parsed: VecDeque::new(),
         }
@@ -154,11 +149,8 @@ impl<K: VertexKey> PropertyReader<K> {
         while self.parsed.is_empty() && !self.has_ended {
             // An error is the end.
             self.has_ended = true;
-            if !std::mem::replace(&mut self.has_started, true) {
-                let (given, columns) = (self.given.take(), &mut self.columns);
-                let is_given = given.is_some();
-                self.parts.header(given, |line, names| columns.take(line, names, K::KIND, is_given))?;
-            }
+            let (columns, is_given) = (&mut self.columns, self.parts.has_given_names());
+            self.parts.header(|line, names| columns.take(line, names, K::KIND, is_given))?;
             let columns = &self.columns;
             let parsed = self.parts.parse_on(pool, |lines| columns.clone().read(lines))?;
             self.has_ended = parsed.is_empty();

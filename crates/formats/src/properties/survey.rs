@@ -27,10 +27,6 @@ pub struct Survey {
     parts: Parts,
     table: Table,
     is_csv: bool,
-    /// The names of the columns, if they are no part of the file.
-    given: Option<Vec<String>>,
-    is_given: bool,
-    has_started: bool,
 }
 
 /// The columns of a file, and their order in the last line.
@@ -154,9 +150,6 @@ impl Survey {
             parts: Parts::new(Source::open(path.as_ref())?, options),
             table,
             is_csv: options.format == PropertyFormat::Csv,
-            given: options.columns.clone(),
-            is_given: options.columns.is_some(),
-            has_started: false,
         })
     }
 
@@ -208,12 +201,8 @@ impl Survey {
         most: usize,
         wanted: Option<Wanted<'_>>,
     ) -> Result<Option<Found>, FormatError> {
-        let Survey { parts, table, is_csv, given, has_started, .. } = self;
-        if !std::mem::replace(has_started, true) {
-            parts.header(given.take(), |line, names| {
-                table.arrange(names, true).map_err(|bad| line.bad_columns(bad))
-            })?;
-        }
+        let Survey { parts, table, is_csv } = self;
+        parts.header(|line, names| table.arrange(names, true).map_err(|bad| line.bad_columns(bad)))?;
         // The values of JSON have types, so that one may not fit those before.
         let pool = pool.filter(|_| *is_csv);
         let before = if *is_csv { table.without_rows() } else { table.clone() };
@@ -268,7 +257,7 @@ impl Survey {
     #[must_use]
     pub fn has_header(&self) -> HasHeader {
         let Table { layout, names, columns, .. } = &self.table;
-        if !self.is_csv || self.is_given || layout.usual_columns(names).is_some() {
+        if !self.is_csv || self.parts.has_given_names() || layout.usual_columns(names).is_some() {
             return HasHeader::Yes;
         }
         if names.len() < 2 && layout.keys.len() == 2 {
