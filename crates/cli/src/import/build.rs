@@ -1,5 +1,5 @@
-//! The graph of a new store, built from the files and written as its first checkpoint: neither the
-//! log nor an engine takes the edges.
+//! The graph of a new store, built from the files and written as its first checkpoint, or into the
+//! files of its engine: no commit takes the edges.
 
 use super::args::{OnRepeat, When};
 use super::context::Context;
@@ -13,7 +13,7 @@ use crate::input::{self, Means, Portions, add_skipped};
 use crate::lint::Lint;
 use crate::progress;
 use crate::stored::checkpoint::{Checkpointed, write_with};
-use hedgerow::kernels::{BuildOptions, GraphView};
+use hedgerow::kernels::{BuildOptions, GraphView, MemoryBudget};
 use hedgerow::store::{EdgeRecords, FirstState};
 use hedgerow::{AsKey, CheckpointOptions, Column, EdgeSchema, Field, KeyKind, Topology, ValueType, VertexId};
 use hedgerow_formats::{
@@ -30,8 +30,9 @@ pub struct Built {
 }
 
 impl Context<'_> {
-    /// Returns true if the store is new, and an option asks neither for commits nor for an engine
-    /// with files of its own, nor are there values that only commits can give.
+    /// Returns true if the store is new, and no option asks for commits, nor are there values that
+    /// only commits can give, nor is the graph perhaps too large for memory, if its engine need not
+    /// hold it there.
     pub fn builds(&self) -> bool {
         let Context { args, target, sources, .. } = self;
         let edges = &target.schema.edges;
@@ -50,8 +51,12 @@ impl Context<'_> {
         // Dense keys that are too sparse for a static graph are read once more.
         let can_go_back =
             || target.keys != KeyKind::Dense || sources.iter().all(|one| one.can_be_read_again());
-        let is_refused = target.exists() || target.is_on_disk() || asks_for_commits || is_limited;
-        !is_refused && has_values && !has_versions && can_go_back()
+        let fits = || {
+            let most = sources.most_memory();
+            !target.is_on_disk() || most.is_some_and(|most| most <= MemoryBudget::detect().available())
+        };
+        let is_refused = target.exists() || asks_for_commits || is_limited;
+        !is_refused && has_values && !has_versions && can_go_back() && fits()
     }
 }
 

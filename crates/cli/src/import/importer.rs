@@ -109,9 +109,9 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Imports the rest of the files.
-    pub fn run<K: VertexKey + AsKey>(&mut self) -> Result<(), CliError> {
-        if self.context.builds() {
+    /// Imports the rest of the files; with `builds`, makes the store of them at once.
+    pub fn run<K: VertexKey + AsKey>(&mut self, builds: bool) -> Result<(), CliError> {
+        if builds {
             match self.build::<K>() {
                 Err(CliError::Static(error)) if error.is_about_sparse_ids() => {
                     *self = Importer::begin(self.context)?;

@@ -108,10 +108,11 @@ fn plan(args: &ImportArgs, threads: &Threads, console: &Console) -> Result<Plan,
 fn import<K: VertexKey + AsKey>(context: Context<'_>) -> Result<(), CliError> {
     let started = Instant::now();
     let mut importer = Importer::begin(context)?;
-    if context.args.atomic && !context.builds() {
+    let builds = context.builds();
+    if context.args.atomic && !builds {
         validate::read_all::<K>(context).map_err(|error| context.undeclared(error))?;
     }
-    let done = importer.run::<K>().map_err(|error| context.undeclared(error));
+    let done = importer.run::<K>(builds).map_err(|error| context.undeclared(error));
     let done = done.map_err(|error| importer.stopped(error));
     let (contents, written) = match (importer.built(), importer.graph()) {
         (Some(built), _) => (built.contents, done.map(|()| Some(built.checkpoint.clone()))?),

@@ -8,7 +8,9 @@ use crate::input;
 use crate::options::{ColumnsName, STANDARD_INPUT};
 use clap::ValueEnum;
 use hedgerow::{EdgeSchema, RecordSchema};
-use hedgerow_formats::{FormatError, GraphReader, LineSchema, PropertyOptions, PropertyReader, VertexKey};
+use hedgerow_formats::{
+    FormatError, GraphReader, LineSchema, PropertyOptions, PropertyReader, VertexKey, without_compression,
+};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::{fs, io};
@@ -28,6 +30,11 @@ pub struct Sources<'a> {
 /// one by one.
 const CHUNK: usize = 1 << 20;
 const CHUNK_WITH_PROPERTIES: usize = 1 << 16;
+
+/// Bytes of memory per byte of a file, while a graph of it is built: more than graphs of text take
+/// (half a byte to one and a half), or of serialized graphs.
+const MEMORY_PER_BYTE: u64 = 4;
+const MEMORY_PER_COMPRESSED_BYTE: u64 = 16;
 
 /// One of the files.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +85,22 @@ impl<'a> Sources<'a> {
             Source::Vertices(path) => GraphReader::open_vertices(path, options),
             Source::Graph(path) => input::open(path, options),
         }
+    }
+
+    /// The most memory that a graph of the files takes while it is built, as a rough estimate;
+    /// `None` if the size of one is unknown.
+    pub fn most_memory(&self) -> Option<u64> {
+        let of = |source: Source<'_>| {
+            let path = source.path();
+            let is_compressed = without_compression(path) != path;
+            let bytes = source.can_be_read_again().then(|| fs::metadata(path).ok())??.len();
+            Some(bytes.saturating_mul(if is_compressed {
+                MEMORY_PER_COMPRESSED_BYTE
+            } else {
+                MEMORY_PER_BYTE
+            }))
+        };
+        self.iter().map(of).sum()
     }
 
     /// The options for reading a file whose lines carry properties; `None` for any other file.

@@ -52,7 +52,7 @@ pub use commit::{BYTES_OF_CHANGE, Commit, Interactive};
 pub use conflicts::Touched;
 pub use durable::{
     Batches, CheckpointOptions, CheckpointReport, CompactOptions, CompactReport, Until, damage,
-    describe_engine_files, manifest_path,
+    describe_engine_files, manifest_path, note_of,
 };
 pub use error::{Error, LabelExists, read_failed};
 pub use journal::{Journal, Recovery};

@@ -10,6 +10,7 @@
 //!   single edge;
 //! - `graph.rs`: the state of the engine; `engine.rs`, `flush.rs`: its trait, and moving MemGraphs
 //!   to level 0;
+//! - `first_state.rs`: the levels of a new store, written at once;
 //! - `memory.rs`: memory use of the engine's parts, and its division among them;
 //! - `pace.rs`: slows commits down while flushes and compactions are behind;
 //! - `sources.rs`, `reader.rs`: the MemGraphs and the levels that a view reads; merging them row by
@@ -27,6 +28,7 @@ mod changes;
 mod cursor;
 mod edge;
 mod engine;
+mod first_state;
 mod flush;
 mod graph;
 mod kept_rows;

@@ -2,20 +2,22 @@
 
 use super::edge_records::EdgeRecords;
 use super::first_source::FirstSource;
+use super::open;
 use crate::data::Record;
 use crate::engines::TypedStore;
 use crate::error::{Error, Reason};
 use crate::options::{Access, GraphOptions};
-use hedgerow_kernels::Csr;
+use hedgerow_kernels::{BuildOptions, Csr};
 use hedgerow_log::StoreFiles;
 use hedgerow_log::checkpoint::Description;
-use hedgerow_log::files::{FileSystem, RealFiles};
+use hedgerow_log::files::{EngineFiles, FileSystem, RealFiles};
 use hedgerow_model::{
-    Catalog, ColumnType, CommitTimestamp, Counts, EdgeSchema, GraphView, Key, LabelId, VertexId, ViewError,
+    Catalog, ColumnType, CommitTimestamp, Counts, EdgeSchema, EngineError, GraphView, Key, LabelId,
+    ReadError, Topology, VertexId, ViewError, with_width,
 };
 use hedgerow_pipeline::{CheckpointOptions, CheckpointReport, Error as Cause};
 use hedgerow_sync::Arc;
-use rayon::ThreadPoolBuilder;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt;
 use std::path::Path;
 
@@ -50,11 +52,13 @@ impl fmt::Debug for FirstState<'_> {
 }
 
 /// Creates a store in the directory `path`, which is created if it is missing, and makes `state`
-/// its first commit: written as a checkpoint, after which the log begins. Opens no graph.
+/// its first commit: written as a checkpoint, after which the log begins; by an engine with files of
+/// its own, into these. Opens no graph.
 ///
-/// Several times as fast as a commit of the same edges, because neither an engine nor the log
-/// takes them. A crash leaves no store, an empty one, or all of it. O(vertices + edges), in memory
-/// for a few chunks per thread.
+/// Several times as fast as a commit of the same edges, because neither memory of the engine nor the
+/// log takes them. A crash leaves no store, an empty one, or all of it. O(vertices + edges), in
+/// memory for a few chunks per thread; and, for an engine with files of its own, for the edges from
+/// their other ends, unless the graph is directed without a reverse adjacency.
 ///
 /// ```
 /// use hedgerow::kernels::{BuildOptions, Csr};
@@ -86,8 +90,7 @@ impl fmt::Debug for FirstState<'_> {
 /// # Errors
 /// [`ErrorKind::Exists`](crate::ErrorKind::Exists) if there is a store;
 /// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if there is no such label, or its
-/// values are of another type; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the
-/// engine keeps edges in files of its own;
+/// values are of another type;
 /// [`ErrorKind::Storage`](crate::ErrorKind::Storage) if a file could not be written or the graph
 /// contradicts itself, [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled): then there is no
 /// store, or an empty one.
@@ -111,15 +114,25 @@ pub fn create_from_on(
     if !matches!(options.access, Access::Write) {
         return Err(Cause::ReadOnly.into());
     }
-    let engine = options.engine_or_default();
-    if engine.owns_files() {
-        return Err(Reason::NoFirstState(engine.name()).into());
-    }
     // Fails before anything is made on disk, if an option is wrong or the engine is not compiled.
-    TypedStore::new(options.clone(), None)?;
+    open::empty(&files, options)?;
     let made_with = options.of_new_store()?;
-    let schema = state.schema(&made_with.catalog)?;
-    let source = FirstSource::new(state, &schema, made_with.topology);
+    let (topology, schema) = (made_with.topology, state.schema(&made_with.catalog)?);
+    let pool = match options.settings().threads {
+        _ if options.is_simulated => None,
+        Some(1) => None,
+        // Without threads it is written, too, only slower.
+        threads => ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build().ok(),
+    };
+    let owns_files = options.engine_or_default().owns_files();
+    let turned = match topology {
+        Topology::Undirected | Topology::DirectedWithReverse if owns_files => {
+            Some(state.turned(pool.as_ref())?)
+        }
+        _ => None,
+    };
+    let other_ends = turned.as_ref().filter(|_| topology.is_undirected());
+    let source = FirstSource::new(state, (state.graph, other_ends), &schema, topology);
     let edges = match source.is_parallel {
         true => source.pairs(),
         false => state.graph.edge_count(LabelId::DEFAULT).at_most(),
@@ -133,35 +146,42 @@ pub fn create_from_on(
         store,
         timestamp: CommitTimestamp::ZERO.next(),
         wall_clock: options.clock.wall(),
-        topology: made_with.topology,
+        topology,
         keys: made_with.keys,
         catalog: made_with.catalog.clone(),
         counts,
         input: state.input.map(Box::from),
     };
-    let mut store = StoreFiles::create(files, made_with, store)?;
-    let pool = match options.settings().threads {
-        _ if options.is_simulated => None,
-        Some(1) => None,
-        // Without threads it is written, too, only slower.
-        threads => ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build().ok(),
-    };
-    let begin =
-        checkpoint.with(pool.as_ref(), &|| 1.0, |options| store.begin_with(&description, &source, options));
-    let written = begin.map_err(Cause::from)?;
+    let (number, bytes) = checkpoint.with(pool.as_ref(), &|| 1.0, |write| {
+        if !owns_files {
+            let mut store = StoreFiles::create(files, made_with, store)?;
+            let written = store.begin_with(&description, &source, write).map_err(Cause::from)?;
+            return Ok::<_, Error>((written.number, written.length));
+        }
+        let turned = turned.as_ref().filter(|_| !topology.is_undirected());
+        let incoming = turned.map(|turned| FirstSource::new(state, (turned, None), &schema, topology));
+        let (sources, reached) =
+            ((&source, incoming.as_ref()), (description.timestamp, description.wall_clock));
+        let counts = || source.with_parallel_edges(&description.counts);
+        let engine_files = EngineFiles::new(Arc::clone(&files));
+        StoreFiles::create_with(&files, made_with, store, reached, || {
+            TypedStore::begin_files(
+                options,
+                engine_files,
+                state.label,
+                sources,
+                (&description, write),
+                counts,
+            )
+        })?;
+        Ok((0, 0))
+    })?;
     let edges = match source.is_parallel {
         true => source.parallel_edges.into_inner().into(),
         false => description.counts.total_edges(),
     };
-    Ok(CheckpointReport {
-        number: written.number,
-        timestamp: written.at,
-        written: true,
-        bytes: written.length,
-        vertices: description.counts.vertices,
-        edges,
-        pruned: 0,
-    })
+    let (timestamp, vertices) = (description.timestamp, description.counts.vertices);
+    Ok(CheckpointReport { number, timestamp, written: true, bytes, vertices, edges, pruned: 0 })
 }
 
 impl FirstState<'_> {
@@ -179,6 +199,14 @@ impl FirstState<'_> {
             true => Ok(edges.clone()),
             false => Err(ViewError::WrongColumn { label, declared, asked }),
         }
+    }
+
+    /// The edges from their other ends.
+    fn turned(&self, pool: Option<&ThreadPool>) -> Result<Csr, EngineError> {
+        let (graph, build) = (self.graph, BuildOptions { pool, ..BuildOptions::default() });
+        let turned =
+            with_width!(graph.column(), W => Csr::transposed::<_, W>(graph, LabelId::DEFAULT, build));
+        Ok(turned.map_err(|error| ReadError::new("the first state of a store", error))?)
     }
 
     /// The size of the graph with this number of edges, or of pairs that parallel ones connect, and

@@ -28,13 +28,8 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
         getrandom::fill(&mut id).map_err(Reason::Random)?;
     }
     let made_with = options.of_new_store()?;
-    // Fails before anything is made on disk, if an option is wrong, or if the directory has files
-    // of an engine whose store has lost its manifest.
+    let mut typed = empty(&files, &options)?;
     let owns_files = engine.owns_files();
-    let mut typed = TypedStore::new(options.clone(), owns_files.then(|| looked_at(&files)).transpose()?)?;
-    if typed.store.in_files_through() > CommitTimestamp::ZERO {
-        return Err(StoreError::Missing { path: manifest_path(&*files) }.into());
-    }
     let store = hedgerow_log::StoreFiles::create(Arc::clone(&files), made_with, id)?;
     let engine_files = owns_files.then(|| EngineFiles::new(files));
     if owns_files {
@@ -44,10 +39,23 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
     Ok(attach(typed, Journal::new(log, None, engine_files, is_simulated), engine, retries))
 }
 
-/// Opens the files of a directory for reading only. Creates the directory if it is missing. Fails
-/// if it has a store, which another process may be writing.
+/// Makes an empty graph. Fails before anything is made on disk if an option is wrong, or if the
+/// directory has files of an engine whose store has lost its manifest.
+pub(super) fn empty(files: &Arc<dyn FileSystem>, options: &GraphOptions) -> Result<TypedStore, Error> {
+    let owns_files = options.engine_or_default().owns_files();
+    let typed = TypedStore::new(options.clone(), owns_files.then(|| looked_at(files)).transpose()?)?;
+    match typed.store.in_files_through() > CommitTimestamp::ZERO {
+        true => Err(StoreError::Missing { path: manifest_path(&**files) }.into()),
+        false => Ok(typed),
+    }
+}
+
+/// Opens the files of a directory for reading only, without those of a store that was never
+/// finished. Creates the directory if it is missing. Fails if it has a store, which another process
+/// may be writing.
 fn looked_at(files: &Arc<dyn FileSystem>) -> Result<EngineFiles, StoreError> {
     files.create_directory()?;
+    hedgerow_log::StoreFiles::remove_unfinished(&**files)?;
     match hedgerow_log::StoreFiles::open_read_only(Arc::clone(files)) {
         Ok(_) => Err(StoreError::Exists { path: files.location() }),
         Err(StoreError::NoStore { .. } | StoreError::Missing { .. }) => {

@@ -5,6 +5,8 @@
 
 #[cfg(feature = "erased")]
 mod erased;
+#[cfg(feature = "kernels")]
+mod first_state;
 mod graph_engine;
 #[cfg(feature = "hybrid")]
 mod hybrid;

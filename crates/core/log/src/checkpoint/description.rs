@@ -47,7 +47,8 @@ impl Description {
     }
 
     /// The type of the values of a label's edges.
-    pub(super) fn column(&self, label: LabelId) -> ColumnType {
+    #[must_use]
+    pub fn column(&self, label: LabelId) -> ColumnType {
         self.catalog.label(label).map(|label| label.edges.column()).unwrap_or_default()
     }
 

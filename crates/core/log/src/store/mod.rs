@@ -3,6 +3,7 @@
 mod backup;
 mod browse;
 mod check;
+mod create;
 mod follow;
 mod installed;
 mod join;
@@ -56,27 +57,6 @@ pub(crate) enum Lock {
 }
 
 impl StoreFiles {
-    /// Creates an empty store, durably.
-    ///
-    /// `id` is random: data written for one store is not valid in any other.
-    ///
-    /// # Errors
-    /// [`StoreError::Exists`] if the store exists; [`StoreError::Locked`].
-    pub fn create(
-        files: Arc<dyn FileSystem>,
-        options: StoreOptions,
-        id: [u8; 16],
-    ) -> Result<Self, StoreError> {
-        files.create_directory()?;
-        let lock = files.lock(LOCK)?;
-        if Manifest::read(&*files)?.is_some() || !leftovers(&*files)?.is_empty() {
-            return Err(StoreError::Exists { path: files.location() });
-        }
-        let mut manifest = Manifest::new(id, options);
-        manifest.replace(&*files, &*lock).map_err(|failed| failed.error)?;
-        Ok(StoreFiles { files, manifest, lock: Lock::Write(lock) })
-    }
-
     /// Opens a store for reading and writing, exclusively until it is dropped.
     ///
     /// # Errors

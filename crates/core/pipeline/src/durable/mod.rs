@@ -14,7 +14,7 @@ mod restored;
 mod vertex_set;
 
 pub use compact::{CompactOptions, CompactReport};
-pub use note::describe_engine_files;
+pub use note::{describe_engine_files, note_of};
 pub use repair::damage;
 pub use reports::{CheckpointOptions, CheckpointReport};
 pub use restore::{Until, manifest_path};

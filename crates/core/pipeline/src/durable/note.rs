@@ -36,6 +36,13 @@ impl FlushNote {
     }
 }
 
+/// The note that an engine with its own files keeps with the state that is described.
+#[must_use]
+pub fn note_of(description: &Description) -> Vec<u8> {
+    let Description { store, wall_clock, ref input, .. } = *description;
+    FlushNote { store, wall_clock, input: input.clone() }.encode()
+}
+
 /// Describes the state in an engine's own files, as a checkpoint of it would be described; `None`
 /// if the files belong to another store, or are empty.
 #[must_use]

@@ -12,6 +12,9 @@ use hedgerow::{
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use std::sync::Arc;
 
+/// An engine whose stores have checkpoints, and one with files of its own.
+const ENGINES: [EngineKind; 2] = [EngineKind::Rapid, EngineKind::Lsm];
+
 /// A graph with a self-loop, and a vertex without edges.
 const EDGES: [(u64, u64, f64); 5] =
     [(10, 30, 0.5), (20, 10, 1.5), (30, 40, 2.5), (40, 40, 3.5), (20, 40, 4.5)];
@@ -23,42 +26,61 @@ fn static_graph(topology: Topology) -> Csr {
     Csr::from_valued_edges(KEYS.len() as u32, topology, &edges, BuildOptions::default()).unwrap()
 }
 
-fn options(topology: Topology) -> GraphOptions {
+fn options(engine: EngineKind, topology: Topology) -> GraphOptions {
+    in_memory(topology).engine(engine)
+}
+
+fn in_memory(topology: Topology) -> GraphOptions {
     GraphOptions::new().topology(topology).label::<()>("knows").label::<f64>("owes").threads(1).simulated()
 }
 
-fn create(files: &SimulatedFiles, topology: Topology) -> Result<CheckpointReport, Error> {
+fn create(files: &SimulatedFiles, engine: EngineKind, topology: Topology) -> Result<CheckpointReport, Error> {
     let graph = static_graph(topology);
     let key = |vertex: VertexId| Key::Number(KEYS[vertex.index()]);
     let (records, properties, input) = (None, None, Some(&b"all"[..]));
     let state = FirstState { graph: &graph, label: LabelId(1), key: &key, records, properties, input };
     let files = Arc::new(files.clone());
-    store::create_from_on(files, &options(topology), &state, &CheckpointOptions::new())
+    store::create_from_on(files, &options(engine, topology), &state, &CheckpointOptions::new())
 }
 
-/// The edges of label "owes" by keys, sorted.
+/// The edges of label "owes" by keys, sorted, from both ends where these are stored.
 fn edges_of(graph: &Graph) -> Vec<String> {
     let owes = graph.label::<f64>("owes").unwrap();
-    let edges = |key: u64| graph.edges::<f64>(owes, key).unwrap().into_iter().map(move |edge| (key, edge));
-    let mut edges: Vec<_> = KEYS.into_iter().flat_map(edges).map(|edge| format!("{edge:?}")).collect();
+    let mut edges = Vec::new();
+    for key in KEYS {
+        let outgoing = graph.edges::<f64>(owes, key).unwrap();
+        edges.extend(outgoing.into_iter().map(|edge| format!("{key} to {edge:?}")));
+        if let Ok(incoming) = graph.edges::<f64>(owes.incoming(), key) {
+            edges.extend(incoming.into_iter().map(|edge| format!("{key} from {edge:?}")));
+        }
+    }
     edges.sort();
     edges
 }
 
+const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
+
+/// Runs `check` on each engine with each topology.
+fn each(check: impl Fn(EngineKind, Topology)) {
+    for engine in ENGINES {
+        TOPOLOGIES.into_iter().for_each(|topology| check(engine, topology));
+    }
+}
+
 #[test]
 fn the_first_state_is_that_of_the_same_commits() {
-    for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
+    each(|engine, topology| {
         let files = SimulatedFiles::new(1);
-        let report = create(&files, topology).unwrap();
+        let report = create(&files, engine, topology).unwrap();
         assert_eq!(
             (report.timestamp, report.vertices, report.edges.exact()),
             (CommitTimestamp(1), 5, Some(5))
         );
-        let graph = options(topology).open_on(Arc::new(files.clone())).unwrap();
-        let committed = Graph::in_memory(options(topology)).unwrap();
+        let graph = options(engine, topology).open_on(Arc::new(files.clone())).unwrap();
+        let committed = Graph::in_memory(in_memory(topology)).unwrap();
         committed.add_vertex(50).unwrap();
         committed.ingest(committed.label::<f64>("owes").unwrap(), &EDGES).unwrap();
-        assert_eq!(edges_of(&graph), edges_of(&committed), "{topology:?}");
+        assert_eq!(edges_of(&graph), edges_of(&committed), "{engine:?} {topology:?}");
         assert_eq!(graph.snapshot().unwrap().vertex_count(), 5);
         assert_eq!(graph.input_position().as_deref(), Some(&b"all"[..]));
 
@@ -67,26 +89,26 @@ fn the_first_state_is_that_of_the_same_commits() {
         assert_eq!(graph.put_edge_with(owes, 50, 60, 9.0).unwrap().at, CommitTimestamp(2));
         graph.close().unwrap();
         drop(graph);
-        let graph = options(topology).open_on(Arc::new(files.clone())).unwrap();
+        let graph = options(engine, topology).open_on(Arc::new(files.clone())).unwrap();
         assert!(graph.contains_edge(owes, 50, 60).unwrap() && graph.contains_edge(owes, 10, 30).unwrap());
         drop(graph);
-        let past = options(topology).as_of(AsOf::Commit(CommitTimestamp(1)));
+        let past = options(engine, topology).as_of(AsOf::Commit(CommitTimestamp(1)));
         let past = past.open_on(Arc::new(files.clone())).unwrap();
         assert_eq!(edges_of(&past), edges_of(&committed));
-    }
+    });
 }
 
 /// The records of a label, the parallel edges of another, and the properties of vertices.
 #[test]
 fn records_are_those_of_the_same_commits() {
-    for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
+    each(|engine, topology| {
         for is_parallel in [false, true] {
-            check_records(topology, is_parallel);
+            check_records(engine, topology, is_parallel);
         }
-    }
+    });
 }
 
-fn check_records(topology: Topology, is_parallel: bool) {
+fn check_records(engine: EngineKind, topology: Topology, is_parallel: bool) {
     let field = |name: &str, value_type| Field { name: name.into(), value_type, nullable: true };
     let record =
         RecordSchema { fields: vec![field("amount", ValueType::F64), field("note", ValueType::String)] };
@@ -136,9 +158,14 @@ fn check_records(topology: Topology, is_parallel: bool) {
     let (records, properties) = (Some(&records), Some(&age as &(dyn Fn(VertexId) -> Record + Sync)));
     let state = FirstState { graph: &graph, label: LabelId(0), key: &key, records, properties, input: None };
     let files = SimulatedFiles::new(1);
-    let made = store::create_from_on(Arc::new(files.clone()), &options(), &state, &CheckpointOptions::new());
+    let made = store::create_from_on(
+        Arc::new(files.clone()),
+        &options().engine(engine),
+        &state,
+        &CheckpointOptions::new(),
+    );
     let made = made.unwrap();
-    let made_graph = options().open_on(Arc::new(files)).unwrap();
+    let made_graph = options().engine(engine).open_on(Arc::new(files)).unwrap();
 
     let committed = Graph::in_memory(options()).unwrap();
     let pays = LabelId(0);
@@ -168,13 +195,13 @@ fn check_records(topology: Topology, is_parallel: bool) {
         };
         (snapshot.edge_count(), (0..4).map(of).collect::<Vec<_>>())
     };
-    assert_eq!(all(&made_graph), all(&committed), "{topology:?} {is_parallel}");
+    assert_eq!(all(&made_graph), all(&committed), "{engine:?} {topology:?} {is_parallel}");
     assert_eq!(made.edges, all(&committed).0);
 }
 
 /// After a crash or a failure there is no store, an empty one, or all of it.
-fn check(files: &SimulatedFiles, is_made: bool) {
-    match options(Topology::Undirected).open_on(Arc::new(files.clone())) {
+fn check(files: &SimulatedFiles, engine: EngineKind, is_made: bool) {
+    match options(engine, Topology::Undirected).open_on(Arc::new(files.clone())) {
         Ok(graph) => {
             let edges = graph.snapshot().unwrap().edge_count().exact();
             assert!(edges == Some(5) || !is_made && edges == Some(0), "{edges:?} edges");
@@ -182,37 +209,40 @@ fn check(files: &SimulatedFiles, is_made: bool) {
         }
         Err(error) => {
             assert!(!is_made && error.kind() == ErrorKind::NotFound, "{error}");
-            create(files, Topology::Undirected).unwrap();
-            check(files, true);
+            create(files, engine, Topology::Undirected).unwrap();
+            check(files, engine, true);
         }
     }
 }
 
 #[test]
 fn a_loss_of_power_leaves_all_or_nothing() {
-    let files = SimulatedFiles::new(1);
-    files.keep_crash_images();
-    create(&files, Topology::Undirected).unwrap();
-    let images = files.take_crash_images();
-    assert!(images.len() > 10, "{} operations", images.len());
-    for image in images {
-        for survival in Survival::ALL {
-            check(&image.after_crash(survival, image.operation()), false);
+    for engine in ENGINES {
+        let files = SimulatedFiles::new(1);
+        files.keep_crash_images();
+        create(&files, engine, Topology::Undirected).unwrap();
+        let images = files.take_crash_images();
+        assert!(images.len() > 10, "{} operations", images.len());
+        for image in images {
+            for survival in Survival::ALL {
+                check(&image.after_crash(survival, image.operation()), engine, false);
+            }
         }
-    }
-    for survival in Survival::ALL {
-        check(&files.after_crash(survival, 7), true);
+        for survival in Survival::ALL {
+            check(&files.after_crash(survival, 7), engine, true);
+        }
     }
 }
 
 #[test]
 fn a_failure_leaves_all_or_nothing() {
-    for kind in FaultKind::ALL {
+    let kinds = ENGINES.into_iter().flat_map(|engine| FaultKind::ALL.map(|kind| (engine, kind)));
+    for (engine, kind) in kinds {
         let mut failed = 0;
         for at in 1.. {
             let files = SimulatedFiles::new(1);
             files.inject(Fault { at, kind, sticky: false });
-            let made = create(&files, Topology::Undirected);
+            let made = create(&files, engine, Topology::Undirected);
             if files.faults_met() == 0 {
                 break;
             }
@@ -220,9 +250,9 @@ fn a_failure_leaves_all_or_nothing() {
             files.heal();
             // The power may go before what was removed is gone for good.
             for survival in Survival::ALL {
-                check(&files.after_crash(survival, at), made.is_ok());
+                check(&files.after_crash(survival, at), engine, made.is_ok());
             }
-            check(&files, made.is_ok());
+            check(&files, engine, made.is_ok());
         }
         assert!(kind == FaultKind::Short || failed > 5, "{failed} failures of {kind:?}");
     }
@@ -239,13 +269,12 @@ fn a_graph_that_does_not_fit_is_refused() {
         let made = store::create_from(folder.path().join(name), options, state, &CheckpointOptions::new());
         made.unwrap_err().kind()
     };
-    let options = options(Topology::Directed);
+    let options = in_memory(Topology::Directed);
     let no_label = FirstState { label: LabelId(2), ..state };
     assert_eq!(create("label", &options, &no_label), ErrorKind::InvalidInput);
     let no_values = FirstState { label: LabelId(0), ..state };
     assert_eq!(create("values", &options, &no_values), ErrorKind::InvalidInput);
     assert_eq!(create("texts", &options.clone().keys(KeyKind::String), &state), ErrorKind::Storage);
-    assert_eq!(create("files", &options.clone().engine(EngineKind::Lsm), &state), ErrorKind::Unsupported);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "only the last step makes files");
     Graph::create(folder.path().join("there"), options.clone()).unwrap().close().unwrap();
     assert_eq!(create("there", &options, &state), ErrorKind::Exists);

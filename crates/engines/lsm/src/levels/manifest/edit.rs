@@ -10,7 +10,7 @@ use hedgerow_sync::Arc;
 use std::collections::BTreeMap;
 
 /// The lowest possible level.
-const MAX_LEVEL: u32 = 63;
+pub(crate) const MAX_LEVEL: u32 = 63;
 
 /// An edge file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

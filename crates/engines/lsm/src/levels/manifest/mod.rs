@@ -26,6 +26,7 @@ mod edit;
 mod tests;
 mod unlisted;
 
+pub(crate) use edit::MAX_LEVEL;
 pub use edit::{Edit, FileEntry, FlushPoint, LevelState};
 
 use hedgerow_encoding::DecodeError;

@@ -97,6 +97,11 @@ impl VersionBatch {
         &self.records
     }
 
+    /// Returns all versions, which are one for each edge.
+    pub(crate) fn all(&self) -> VersionRun<'_> {
+        VersionRun::new(&self.edges, &self.versions, &self.records)
+    }
+
     pub(crate) fn clear(&mut self) {
         self.edges.clear();
         self.versions.clear();

@@ -5,10 +5,12 @@
 //! one sorted run, cut into segments between vertices; it may be [`LevelOptions::fan_out`] times as
 //! large as the level above it.
 
+mod begin;
 mod compact;
 mod full;
 mod report;
 mod scan;
+mod segments;
 mod set;
 #[cfg(test)]
 mod tests;
@@ -19,6 +21,7 @@ pub use scan::LevelRows;
 pub use set::{LevelSet, OpenFile};
 
 use self::compact::Rounds;
+use self::segments::SegmentWriter;
 use self::throttle::Throttle;
 use crate::levels::cache::BlockCache;
 use crate::levels::edge_file::EdgeFileWriter;
@@ -230,43 +233,18 @@ impl LevelTree {
         retention: Retention<'_>,
         throttle: &mut Throttle,
     ) -> Result<Vec<Arc<OpenFile>>, EngineError> {
-        let column = self.column(target.adjacency)?;
-        let (mut written, mut open, mut last, mut created) = (Vec::new(), None, None, Vec::new());
-        let mut full_bytes = 0;
-        let merged = merge(sources, retention, |mut run| {
-            while let [edge, ..] = run.edges() {
-                let is_full = open.as_ref().is_some_and(|(_, writer): &(FileEntry, EdgeFileWriter)| {
-                    last != Some(edge.owner()) && writer.bytes() >= target.segment_bytes
-                });
-                if is_full {
-                    let full = open.take().map(|full| self.finish(full)).transpose()?;
-                    full_bytes += full.as_ref().map_or(0, |full| full.entry.bytes);
-                    written.extend(full);
-                }
-                let (_, writer) = match &mut open {
-                    Some(open) => open,
-                    none => none.insert(self.create(target, column, &mut created)?),
-                };
-                last = Some(edge.owner());
-                let taken = writer.push_some(run).map_err(EngineError::from)?;
-                throttle.wrote(full_bytes + writer.bytes(), || self.is_compaction_urgent());
-                run = run.part(taken..run.edges().len());
-            }
-            Ok(())
+        let mut writer = SegmentWriter::new(self, target)?;
+        let merged = merge(sources, retention, |run| {
+            writer.push(run)?;
+            throttle.wrote(writer.bytes(), || self.is_compaction_urgent());
+            Ok::<_, EngineError>(())
         });
-        let finished = merged.and_then(|()| open.map(|last| self.finish(last)).transpose());
-        match finished {
-            Ok(last) => {
-                written.extend(last);
-                Ok(written)
-            }
-            Err(error) => {
-                // A file that cannot be removed now is removed when the store is opened for
-                // writing.
-                created.iter().for_each(|file| drop(file.remove(&*self.files, column)));
-                Err(error)
-            }
+        let written = merged.and_then(|()| writer.finish());
+        let opened = written.and_then(|files| files.iter().map(|file| self.open_file(*file)).collect());
+        if opened.is_err() {
+            writer.remove();
         }
+        opened
     }
 
     /// Creates the next file, and adds it to `created`.
@@ -275,20 +253,18 @@ impl LevelTree {
         target: Target,
         column: ColumnType,
         created: &mut Vec<FileEntry>,
-    ) -> Result<(FileEntry, EdgeFileWriter), EngineError> {
+    ) -> Result<EdgeFileWriter, EngineError> {
         let Target { adjacency, level, .. } = target;
         let mut edits = self.edits.lock();
         let number = edits.next_file;
         edits.next_file += 1;
         drop(edits);
-        let entry = FileEntry { number, adjacency, level, bytes: 0 };
-        created.push(entry);
+        created.push(FileEntry { number, adjacency, level, bytes: 0 });
         let writer = EdgeFileWriter::create(&*self.files, &FileEntry::name_of(number), column)?;
-        Ok((entry, writer.compress_records(self.options.compress_records)))
+        Ok(writer.compress_records(self.options.compress_records))
     }
 
-    fn finish(&self, (entry, writer): (FileEntry, EdgeFileWriter)) -> Result<Arc<OpenFile>, EngineError> {
-        let entry = FileEntry { bytes: writer.finish()?, ..entry };
+    fn open_file(&self, entry: FileEntry) -> Result<Arc<OpenFile>, EngineError> {
         Ok(OpenFile::open(&self.files, &self.cache, entry, self.column(entry.adjacency)?).map(Arc::new)?)
     }
 
