@@ -12,15 +12,13 @@ What is computed is compared wherever the definitions are the same, and a differ
 
 import argparse
 import json
-import os
 import pathlib
 import statistics
 import subprocess
 import sys
-import time
-import venv
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from environment import ROOT, enter, timed
+
 WORK = ROOT / "target" / "compare-kernels"
 PACKAGES = ["networkit", "python-graphblas[default]"]
 BETWEENNESS_SOURCES = 8
@@ -38,16 +36,6 @@ def arguments():
     parser.add_argument("--hedgerow", type=pathlib.Path, default=ROOT / "target" / "release" / "hedgerow")
     parser.add_argument("--json", type=pathlib.Path, help="write all figures to this file")
     return parser.parse_args()
-
-
-def enter_environment():
-    """Goes on in the virtual environment, which is made if it is not there."""
-    home = WORK / "venv"
-    python = home / "bin" / "python"
-    if not python.exists():
-        venv.create(home, with_pip=True)
-    subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
-    os.execve(python, [str(python), *sys.argv], {**os.environ, "VIRTUAL_ENV": str(home)})
 
 
 class Subject:
@@ -86,12 +74,6 @@ class Hedgerow:
         yield Subject("kcore", "hedgerow", lambda: self.run("kcore"))
         yield Subject("betweenness", "hedgerow", lambda: self.run("betweenness", "--source", keys))
         yield Subject("triangles", "hedgerow", lambda: self.run("triangles", field="triangles"))
-
-
-def timed(work):
-    started = time.perf_counter()
-    answer = work()
-    return time.perf_counter() - started, answer
 
 
 class NetworKit:
@@ -315,8 +297,7 @@ def main():
 
 
 if __name__ == "__main__":
-    if pathlib.Path(sys.prefix) != WORK / "venv":
-        enter_environment()
+    enter(WORK / "venv", PACKAGES)
     import graphblas
     import networkit
     import numpy

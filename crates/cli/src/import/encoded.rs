@@ -18,8 +18,8 @@ pub struct Encoded<K> {
     pub batch: Batch<K>,
     /// The properties of each vertex of the batch.
     pub properties: Vec<Record>,
-    /// The bits of the value of each edge of the batch, or the place of its record; of edges without
-    /// either, nothing.
+    /// The bits of the value of each edge of the batch, or the place of its record; of edges
+    /// without either, nothing.
     pub values: Vec<u64>,
     pub records: EdgeRecords,
     pub tallies: PieceTallies,

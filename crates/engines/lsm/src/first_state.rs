@@ -17,12 +17,12 @@ use std::ops::{ControlFlow, Range};
 const ENTRIES_AT_A_TIME: u64 = 1 << 16;
 
 impl LsmEngine {
-    /// Gives the files, which are empty, the state of a graph that `description` describes, durably,
-    /// at the flush point that `reached` returns when all was read. The engine still reads an empty
-    /// graph, until it is opened again. O(vertices + edges).
+    /// Gives the files, which are empty, the state of a graph that `description` describes,
+    /// durably, at the flush point that `reached` returns when all was read. The engine still reads
+    /// an empty graph, until it is opened again. O(vertices + edges).
     ///
-    /// All edges are of one label. `outgoing` has the vertices, and the edges from where they start,
-    /// undirected ones from both ends; `incoming` has the edges from where they end, if the
+    /// All edges are of this label. `outgoing` has the vertices, and the edges from where they
+    /// start, undirected ones from both ends; `incoming` has the edges from where they end, if the
     /// topology has a reverse adjacency.
     ///
     /// # Errors
@@ -30,8 +30,7 @@ impl LsmEngine {
     /// be left, which belong to no state.
     pub fn begin_with<S: CheckpointSource>(
         &self,
-        label: LabelId,
-        (outgoing, incoming): (&S, Option<&S>),
+        (label, outgoing, incoming): (LabelId, &S, Option<&S>),
         description: &Description,
         options: &WriteOptions<'_>,
         reached: impl FnOnce() -> FlushPoint,
@@ -44,8 +43,8 @@ impl LsmEngine {
 
         let bound = counts.vertex_bound;
         let step = ENTRIES_AT_A_TIME as u32;
-        let ranges = (0..bound.div_ceil(step)).map(|part| part * step..bound.min((part + 1) * step));
-        let ranges: Vec<_> = ranges.collect();
+        let range = |begin: u32| begin..bound.min(begin.saturating_add(step));
+        let ranges: Vec<_> = (0..bound).step_by(step as usize).map(range).collect();
         let mut files = writer.write(VERTICES, outgoing, Content::Vertices(description.keys), &ranges)?;
         let directions = [(Direction::Out, Some(outgoing)), (Direction::In, incoming)];
         for (direction, source) in directions.into_iter().filter_map(|(to, source)| Some((to, source?))) {

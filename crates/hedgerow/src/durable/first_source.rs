@@ -22,7 +22,7 @@ pub(super) struct FirstSource<'g> {
     state: &'g FirstState<'g>,
     /// The edges, with the values or the places of their records.
     graph: &'g Csr,
-    /// The same edges from their other ends, if undirected ones are read from both.
+    /// The edges of the graph from their other ends, if undirected ones are read from both.
     other_ends: Option<&'g Csr>,
     view: ViewSource<'g, Csr, &'g (dyn Fn(VertexId) -> Key + Sync)>,
     topology: Topology,

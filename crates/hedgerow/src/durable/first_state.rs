@@ -9,8 +9,8 @@ use crate::error::{Error, Reason};
 use crate::options::{Access, GraphOptions};
 use hedgerow_kernels::{BuildOptions, Csr};
 use hedgerow_log::StoreFiles;
-use hedgerow_log::checkpoint::Description;
-use hedgerow_log::files::{EngineFiles, FileSystem, RealFiles};
+use hedgerow_log::checkpoint::{CheckpointError, Description};
+use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_model::{
     Catalog, ColumnType, CommitTimestamp, Counts, EdgeSchema, EngineError, GraphView, Key, LabelId,
     ReadError, Topology, VertexId, ViewError, with_width,
@@ -52,11 +52,11 @@ impl fmt::Debug for FirstState<'_> {
 }
 
 /// Creates a store in the directory `path`, which is created if it is missing, and makes `state`
-/// its first commit: written as a checkpoint, after which the log begins; by an engine with files of
-/// its own, into these. Opens no graph.
+/// its first commit: written as a checkpoint, after which the log begins; by an engine with files
+/// of its own, into these. Opens no graph.
 ///
-/// Several times as fast as a commit of the same edges, because neither memory of the engine nor the
-/// log takes them. A crash leaves no store, an empty one, or all of it. O(vertices + edges), in
+/// Several times as fast as a commit of the same edges, because neither memory of the engine nor
+/// the log takes them. A crash leaves no store, an empty one, or all of it. O(vertices + edges), in
 /// memory for a few chunks per thread; and, for an engine with files of its own, for the edges from
 /// their other ends, unless the graph is directed without a reverse adjacency.
 ///
@@ -158,23 +158,22 @@ pub fn create_from_on(
             let written = store.begin_with(&description, &source, write).map_err(Cause::from)?;
             return Ok::<_, Error>((written.number, written.length));
         }
+        let Description { timestamp, wall_clock, ref counts, .. } = description;
         let turned = turned.as_ref().filter(|_| !topology.is_undirected());
         let incoming = turned.map(|turned| FirstSource::new(state, (turned, None), &schema, topology));
-        let (sources, reached) =
-            ((&source, incoming.as_ref()), (description.timestamp, description.wall_clock));
-        let counts = || source.with_parallel_edges(&description.counts);
-        let engine_files = EngineFiles::new(Arc::clone(&files));
-        StoreFiles::create_with(&files, made_with, store, reached, || {
-            TypedStore::begin_files(
-                options,
-                engine_files,
-                state.label,
-                sources,
-                (&description, write),
-                counts,
-            )
-        })?;
-        Ok((0, 0))
+        let edges = (state.label, &source, incoming.as_ref());
+        let created = StoreFiles::create_with(&files, made_with, store, (timestamp, wall_clock), || {
+            let counts = || source.with_parallel_edges(counts);
+            TypedStore::begin_files(options, &files, edges, (&description, write), counts)
+        });
+        match created {
+            // The files of the engine are no checkpoint, which has a number and a length.
+            Ok(_) => Ok((0, 0)),
+            Err(_) if write.is_cancelled.is_some_and(|is_cancelled| is_cancelled()) => {
+                Err(Cause::from(CheckpointError::Cancelled).into())
+            }
+            Err(error) => Err(error),
+        }
     })?;
     let edges = match source.is_parallel {
         true => source.parallel_edges.into_inner().into(),

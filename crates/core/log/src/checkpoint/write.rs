@@ -34,7 +34,8 @@ pub struct WriteOptions<'a> {
     pub share: Option<&'a (dyn Fn() -> f64 + Sync)>,
     /// Called after every chunk. Returns true to stop with [`CheckpointError::Cancelled`].
     pub is_cancelled: Option<&'a (dyn Fn() -> bool + Sync)>,
-    /// Called after every written part, on the calling thread.
+    /// Called after every written part: of a checkpoint on the calling thread, of the files of an
+    /// engine on the threads that write them.
     pub progress: Option<&'a (dyn Fn(WriteProgress) + Sync)>,
     /// Called before the file gets its name and replaces another file: checks that the store still
     /// belongs to the caller.

@@ -26,9 +26,9 @@ impl StoreFiles {
         Self::with(files, lock, Manifest::new(id, options))
     }
 
-    /// Creates a store whose engine has files of its own, with the state of its first commit: `write`
-    /// makes the engine's files, durably. The log begins after the commit `at`, of this wall-clock
-    /// time. A crash leaves no store, or all of it.
+    /// Creates a store whose engine has files of its own, with the state of its first commit:
+    /// `write` makes the engine's files, durably. The log begins after the commit `at`, of this
+    /// wall-clock time. A crash leaves no store, or all of it.
     ///
     /// # Errors
     /// [`StoreError::Exists`] if the store exists; [`StoreError::Locked`]; the error of `write`:

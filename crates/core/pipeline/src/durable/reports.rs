@@ -37,7 +37,8 @@ impl CheckpointOptions {
         self
     }
 
-    /// Reports to `progress`, on the calling thread, whenever a part was written.
+    /// Reports to `progress` whenever a part was written: on the calling thread, or on those that
+    /// write the first state of a store into the files of its engine.
     #[must_use]
     pub fn reporting_to(mut self, progress: impl Fn(WriteProgress) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(progress));

@@ -2,7 +2,7 @@
 //! all.
 
 use hedgerow::kernels::csr::CsrBuilder;
-use hedgerow::kernels::{BuildOptions, Csr};
+use hedgerow::kernels::{BuildOptions, CancelToken, Csr};
 use hedgerow::prelude::*;
 use hedgerow::store::{self, EdgeRecords, FirstState};
 use hedgerow::{
@@ -255,6 +255,23 @@ fn a_failure_leaves_all_or_nothing() {
             check(&files, engine, made.is_ok());
         }
         assert!(kind == FaultKind::Short || failed > 5, "{failed} failures of {kind:?}");
+    }
+}
+
+#[test]
+fn a_cancelled_first_state_leaves_no_store() {
+    let graph = static_graph(Topology::Undirected);
+    let key = |vertex: VertexId| Key::Number(KEYS[vertex.index()]);
+    let (records, properties, input) = (None, None, None);
+    let state = FirstState { graph: &graph, label: LabelId(1), key: &key, records, properties, input };
+    let cancelled = CancelToken::new();
+    cancelled.cancel();
+    for engine in ENGINES {
+        let (files, options) = (SimulatedFiles::new(1), options(engine, Topology::Undirected));
+        let checkpoint = CheckpointOptions::new().cancelled_by(&cancelled);
+        let made = store::create_from_on(Arc::new(files.clone()), &options, &state, &checkpoint);
+        assert_eq!(made.unwrap_err().kind(), ErrorKind::Cancelled, "{engine:?}");
+        check(&files, engine, false);
     }
 }
 

@@ -9,10 +9,10 @@ use rayon::ThreadPool;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 impl LevelTree {
-    /// Writes adjacencies that are empty, durably, each as one sorted run on the first level that has
-    /// room for it, without changing what views read. The sources of a part follow one another, each in segments
-    /// of its own, and have one version of each edge, which every snapshot sees. O(edges), on the
-    /// threads of `pool`.
+    /// Writes adjacencies that are empty, durably, each as one sorted run on the first level that
+    /// has room for it, without changing what views read. The sources of a part follow one another,
+    /// each in segments of its own, and have one version of each edge, which every snapshot sees.
+    /// O(edges), on the threads of `pool`.
     ///
     /// # Errors
     /// A file could not be written, or a source could not be read. Files may be left, which are
