@@ -151,6 +151,18 @@ impl<W: Column> ScatteredParts<W> {
 }
 
 impl<W: Column> ScatteredPart<W> {
+    /// The number of entries. O(pieces).
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.owners.len()).sum()
+    }
+
+    /// Returns true if there are no entries. O(pieces).
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The rows, not sorted yet. O(entries).
     #[must_use]
     pub fn into_rows(self) -> PartRows<W> {
@@ -181,15 +193,15 @@ impl<W> PartRows<W> {
     /// Visits the entries, ascending by owner and neighbor; those with the same ones in the order
     /// of the input. O(entries), plus sorting the rows.
     #[inline]
-    pub fn each(self, mut visit: impl FnMut(VertexId, VertexId, &W)) {
-        self.each_row(|owner, row| row.iter().for_each(|(neighbor, value)| visit(owner, *neighbor, value)));
+    pub fn each(mut self, visit: impl FnMut(VertexId, VertexId, &W)) {
+        self.each_of(self.owners(), visit);
     }
 
     /// Like [`each`](Self::each); of several entries with the same owner and neighbor, visits the
     /// last.
     #[inline]
-    pub fn each_last(self, mut visit: impl FnMut(VertexId, VertexId, &W)) {
-        self.each_row(|owner, row| {
+    pub fn each_last(mut self, mut visit: impl FnMut(VertexId, VertexId, &W)) {
+        self.each_row(self.owners(), |owner, row| {
             for (position, (neighbor, value)) in row.iter().enumerate() {
                 let again = row.get(position + 1).is_some_and(|(next, _)| next == neighbor);
                 if !again {
@@ -199,10 +211,30 @@ impl<W> PartRows<W> {
         });
     }
 
+    /// The number of entries of some owners. O(1).
+    #[must_use]
+    pub fn len_of(&self, owners: Range<u32>) -> usize {
+        let before = |owner: u32| {
+            let rows = (owner.saturating_sub(self.first) as usize).min(self.ends.len());
+            rows.checked_sub(1).map_or(0, |last| self.ends[last])
+        };
+        before(owners.end).saturating_sub(before(owners.start))
+    }
+
+    /// Like [`each`](Self::each), of some owners.
     #[inline]
-    fn each_row(mut self, mut visit: impl FnMut(VertexId, &[(VertexId, W)])) {
-        let mut start = 0;
-        for (owner, end) in self.owners().zip(self.ends) {
+    pub fn each_of(&mut self, owners: Range<u32>, mut visit: impl FnMut(VertexId, VertexId, &W)) {
+        let own = self.owners();
+        self.each_row(owners.start.max(own.start)..owners.end.min(own.end), |owner, row| {
+            row.iter().for_each(|(neighbor, value)| visit(owner, *neighbor, value));
+        });
+    }
+
+    #[inline]
+    fn each_row(&mut self, owners: Range<u32>, mut visit: impl FnMut(VertexId, &[(VertexId, W)])) {
+        let mut start = self.len_of(0..owners.start);
+        for owner in owners {
+            let end = self.ends[(owner - self.first) as usize];
             let row = &mut self.entries[start..end];
             sort_row(row);
             visit(VertexId::new(owner), row);

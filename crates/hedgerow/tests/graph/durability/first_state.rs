@@ -2,7 +2,7 @@
 //! all.
 
 use hedgerow::kernels::csr::CsrBuilder;
-use hedgerow::kernels::{BuildOptions, CancelToken, Csr};
+use hedgerow::kernels::{BuildOptions, CancelToken, Csr, GraphView};
 use hedgerow::prelude::*;
 use hedgerow::store::{self, EdgeRecords, FirstState};
 use hedgerow::{
@@ -10,6 +10,8 @@ use hedgerow::{
     ParallelSchema, Record, RecordSchema, Value, ValueType, VertexId,
 };
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 
 /// An engine whose stores have checkpoints, and one with files of its own.
@@ -197,6 +199,44 @@ fn check_records(engine: EngineKind, topology: Topology, is_parallel: bool) {
     };
     assert_eq!(all(&made_graph), all(&committed), "{engine:?} {topology:?} {is_parallel}");
     assert_eq!(made.edges, all(&committed).0);
+}
+
+/// Opening has several chunks of edges, several parts of owners, and vertices with very many
+/// neighbors to put in order.
+#[test]
+fn a_store_of_many_chunks_has_the_rows_of_the_graph() {
+    const VERTICES: u32 = 9000;
+    let mut random = StdRng::seed_from_u64(1);
+    let mut edges: Vec<_> = (0..200_000_u32)
+        .map(|number| {
+            let [one, other] = [0, 1].map(|_| random.random_range(0..VERTICES));
+            let hubs = [5, 4095, 4096, VERTICES - 1];
+            let one = if number % 4 == 0 { hubs[number as usize / 4 % 4] } else { one };
+            (VertexId::new(one), VertexId::new(other), f64::from(number))
+        })
+        .collect();
+    // Equal edges would have the last of their values, from whatever end.
+    edges.sort_by_key(|(one, other, _)| (one.min(other).get(), one.max(other).get()));
+    edges.dedup_by_key(|(one, other, _)| (one.min(other).get(), one.max(other).get()));
+    each(|engine, topology| {
+        let graph = Csr::from_valued_edges(VERTICES, topology, &edges, BuildOptions::default()).unwrap();
+        let key = |vertex: VertexId| Key::Number(vertex.get().into());
+        let (records, properties, input) = (None, None, None);
+        let state = FirstState { graph: &graph, label: LabelId(1), key: &key, records, properties, input };
+        let files = Arc::new(SimulatedFiles::new(1));
+        let options = options(engine, topology);
+        store::create_from_on(files.clone(), &options, &state, &CheckpointOptions::new()).unwrap();
+        let opened = options.open_on(files).unwrap();
+        let snapshot = opened.snapshot().unwrap();
+        let copy = snapshot.to_csr::<f64>(LabelId(1), BuildOptions::default()).unwrap();
+        for direction in topology.directions() {
+            let rows = |csr: &Csr| {
+                let adjacency = csr.adjacency::<f64>(LabelId::DEFAULT, *direction).unwrap();
+                (adjacency.offsets().to_vec(), adjacency.neighbors().to_vec(), adjacency.values().to_vec())
+            };
+            assert!(rows(&copy) == rows(&graph), "{engine:?} {topology:?} {direction:?}");
+        }
+    });
 }
 
 /// After a crash or a failure there is no store, an empty one, or all of it.

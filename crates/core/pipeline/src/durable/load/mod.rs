@@ -1,7 +1,8 @@
 //! Loads a checkpoint into an empty graph: vertices first, then the edges of each label, some
 //! million at a time.
 
-use crate::commit::entries::fewest_to_scatter;
+mod edges;
+
 use crate::dictionary::Restoring;
 use crate::durable::restored::Batches;
 use crate::error::{Error, read_failed};
@@ -9,18 +10,16 @@ use crate::records::{check_encoded, check_parallel};
 use crate::store::Store;
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, CheckpointChunk};
-use hedgerow_model::scatter::{ScatteredEntries, ScatteredParts};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, Column, CommitTimestamp, Direction, EdgeChange, EdgeValue, EffectRecords, Effects,
-    GraphView, KeyRef, LabelId, Record, Topology, VertexChange, VertexEffect, VertexId, with_width,
+    AdjacencyEffects, CommitTimestamp, Direction, EdgeChange, EdgeValue, EffectRecords, Effects, GraphView,
+    KeyRef, LabelId, Record, VertexChange, VertexEffect, VertexId, with_width,
 };
 use hedgerow_sequencer::VertexCounts;
 use hedgerow_sync::map_chunks;
-use rayon::ThreadPool;
 use rayon::prelude::*;
-use smallvec::{SmallVec, smallvec};
-use std::convert::Infallible;
+use smallvec::SmallVec;
+use std::mem::take;
 use std::path::Path;
 
 /// Groups of chunks in place of one, if no two have entries of the same owner but at their ends.
@@ -41,9 +40,11 @@ impl Store {
         if loading.at == CommitTimestamp::ZERO && described.counts.vertex_bound > 0 {
             return Err(loading.damaged(0, "vertices before the first commit"));
         }
-        for chunks in groups(checkpoint.vertex_chunks(), at_once) {
-            loading.vertices(chunks)?;
+        let mut vertices = Vec::new();
+        for chunks in groups(checkpoint.vertex_chunks(), edges::at_once(batches)) {
+            loading.vertices(chunks, &mut vertices)?;
         }
+        drop(vertices);
         if described.counts.vertices == 0 && described.counts.vertex_bound > 0 {
             loading.deleted_vertices()?;
         }
@@ -118,6 +119,9 @@ fn groups(chunks: &[CheckpointChunk], at_once: usize) -> impl Iterator<Item = &[
     })
 }
 
+/// An empty slot.
+const NO_VERTEX: VertexEffect = VertexEffect { vertex: VertexId::new(0), change: VertexChange::Delete };
+
 /// A checkpoint that is being loaded.
 struct Loading<'l> {
     store: &'l Store,
@@ -154,31 +158,61 @@ impl Loading<'_> {
         self.put(&Effects::default(), VertexCounts { bound, ..VertexCounts::default() })
     }
 
-    /// The vertices of chunks. Restores their keys.
-    fn read_vertices(&self, chunks: &[CheckpointChunk]) -> Result<Vec<VertexEffect>, Error> {
-        self.read(chunks, |chunk| {
-            let mut vertices = Vec::with_capacity(chunk.entries as usize);
+    /// Reads the vertices of chunks into `vertices`, which they replace. Restores their keys.
+    fn read_vertices(
+        &self,
+        chunks: &[CheckpointChunk],
+        vertices: &mut Vec<VertexEffect>,
+    ) -> Result<(), Error> {
+        self.each_slot(chunks, NO_VERTEX, vertices, |chunk, slots| {
             let (mut keys, mut wrong) = (self.store.dictionary.restoring(), None);
+            let mut slots = slots.iter_mut();
             self.checkpoint.read_vertices(chunk, |vertex, key, record| {
                 if wrong.is_none() {
                     wrong = self.check_vertex(&mut keys, vertex, key, &record).err();
                 }
-                vertices.push(VertexEffect { vertex, change: VertexChange::Put(record) });
+                if let Some(slot) = slots.next() {
+                    *slot = VertexEffect { vertex, change: VertexChange::Put(record) };
+                }
             })?;
             // The keys not yet in the index precede a wrong record.
             let wrong = keys.finish().err().map(|error| error.to_string()).or(wrong);
-            wrong.map_or(Ok(vertices), |what| Err(self.damaged(chunk.offset, what)))
+            wrong.map_or(Ok(()), |what| Err(self.damaged(chunk.offset, what)))
         })
     }
 
-    fn vertices(&self, chunks: &[CheckpointChunk]) -> Result<(), Error> {
-        let vertices = self.read_vertices(chunks)?;
+    /// Reads the entries of chunks into `entries`, which they replace, on the worker threads if
+    /// there are any: `read` fills the slots of a chunk, which are as many as its entries.
+    fn each_slot<T: Clone + Send>(
+        &self,
+        chunks: &[CheckpointChunk],
+        empty: T,
+        entries: &mut Vec<T>,
+        read: impl Fn(&CheckpointChunk, &mut [T]) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
+        entries.resize(chunks.iter().map(|chunk| chunk.entries as usize).sum(), empty);
+        let mut rest = &mut **entries;
+        let slots = chunks.iter().map(|chunk| {
+            let (slots, others) = take(&mut rest).split_at_mut(chunk.entries as usize);
+            rest = others;
+            (chunk, slots)
+        });
+        let pool = self.store.pool_for(usize::MAX);
+        map_chunks(pool, slots.collect(), |(chunk, slots)| read(chunk, slots)).map(drop)
+    }
+
+    /// Puts the vertices of chunks. Leaves the memory of `vertices` for the next ones.
+    fn vertices(&self, chunks: &[CheckpointChunk], vertices: &mut Vec<VertexEffect>) -> Result<(), Error> {
+        self.read_vertices(chunks, vertices)?;
         let counts = VertexCounts {
             added: vertices.len() as u64,
             removed: 0,
             bound: self.checkpoint.description().counts.vertex_bound,
         };
-        self.put(&Effects { vertices, ..Effects::default() }, counts)
+        let effects = Effects { vertices: take(vertices), ..Effects::default() };
+        self.put(&effects, counts)?;
+        *vertices = effects.vertices;
+        Ok(())
     }
 
     /// Checks a vertex and restores its key.
@@ -191,110 +225,6 @@ impl Loading<'_> {
     ) -> Result<(), String> {
         self.store.check_record(record).map_err(|error| format!("the record of vertex {vertex}: {error}"))?;
         keys.add(key, vertex).map_err(|error| error.to_string())
-    }
-
-    /// The edges of a label. Entries of other ends, which are in no order, are kept until all have
-    /// come, so that each block of the engine is built once, unless the ids are sparse or memory is
-    /// limited.
-    fn edges<W: Column>(
-        &self,
-        label: LabelId,
-        chunks: &[CheckpointChunk],
-        batches: Batches,
-    ) -> Result<(), Error> {
-        let topology = self.store.topology;
-        // All entries of an undirected graph are out-neighbors.
-        let others = if topology.is_undirected() { Direction::Out } else { Direction::In };
-        let has_others = topology.stored(Direction::In).is_some();
-        let entries = chunks.iter().map(|chunk| chunk.entries as usize).sum::<usize>();
-        let fewest = fewest_to_scatter(self.checkpoint.description().counts.vertex_bound as usize);
-        if has_others && (entries < fewest || !batches.scatters) {
-            return groups(chunks, batches.loaded).try_for_each(|chunks| {
-                let adjacencies = self.with_other_ends(label, self.read_edges::<W>(chunks)?);
-                self.put(&Effects { adjacencies, ..Effects::default() }, VertexCounts::default())
-            });
-        }
-        let mut scattered = Vec::new();
-        // Groups are small, because each has other owners.
-        let at_once = batches.loaded.div_ceil(GROUPS_OF_OWNERS);
-        let at_once = if has_others { at_once.max(fewest) } else { at_once };
-        for chunks in groups(chunks, at_once) {
-            let changes = self.read_edges::<W>(chunks)?;
-            if has_others {
-                scattered.extend(self.scatter::<W>(&changes, (topology, others), fewest));
-            }
-            if others == Direction::In {
-                self.put_edges(label, Direction::Out, changes)?;
-            }
-        }
-        let (mut parts, mut changes, mut done) = (ScatteredParts::new(scattered), Vec::new(), Ok(()));
-        while let Some(part) = parts.take(1).pop() {
-            part.into_rows().each_last(|owner, neighbor, value| {
-                if done.is_err() {
-                    return;
-                }
-                changes.push(EdgeChange { owner, neighbor, value: Some(value.to_bits()) });
-                if changes.len() >= at_once {
-                    let next = Vec::with_capacity(at_once);
-                    done = self.put_edges(label, others, std::mem::replace(&mut changes, next));
-                }
-            });
-            std::mem::replace(&mut done, Ok(()))?;
-        }
-        match changes.is_empty() {
-            true => Ok(()),
-            false => self.put_edges(label, others, changes),
-        }
-    }
-
-    /// The edges of chunks as they are stored: from one end.
-    fn read_edges<W: Column>(&self, chunks: &[CheckpointChunk]) -> Result<Vec<EdgeChange>, Error> {
-        let latest = self.store.latest(self.held)?;
-        self.read(chunks, |chunk| {
-            let mut changes = Vec::with_capacity(chunk.entries as usize);
-            let mut wrong: Option<Error> = None;
-            self.checkpoint.read_edges::<W>(chunk, |owner, neighbors, values| {
-                if wrong.is_none() {
-                    let ends = std::iter::once(owner).chain(neighbors.iter().copied());
-                    wrong = self.check_ends(&latest, chunk, ends).err();
-                }
-                // Without a column there are no values.
-                let value = |position: usize| values.get(position).copied().unwrap_or_default().to_bits();
-                changes.extend((0..).zip(neighbors).map(|(position, neighbor)| EdgeChange {
-                    owner,
-                    neighbor: *neighbor,
-                    value: Some(value(position)),
-                }));
-            })?;
-            wrong.map_or(Ok(changes), Err)
-        })
-    }
-
-    /// The entries of edges in a stored direction, scattered by owner, by each thread at least
-    /// `fewest`.
-    fn scatter<W: Column>(
-        &self,
-        edges: &[EdgeChange],
-        stored: (Topology, Direction),
-        fewest: usize,
-    ) -> Vec<ScatteredEntries<W>> {
-        let pool = self.store.pool_for(edges.len());
-        let threads = pool.map_or(1, ThreadPool::current_num_threads);
-        let edge = |change: &EdgeChange| {
-            (change.owner, change.neighbor, W::from_bits(change.value.unwrap_or_default()))
-        };
-        let scatter = |edges: &[EdgeChange]| {
-            Ok::<_, Infallible>(ScatteredEntries::of(&|| edges.iter().map(edge), stored))
-        };
-        let chunks = edges.chunks(edges.len().div_ceil(threads).max(fewest).max(1)).collect();
-        let Ok(scattered) = map_chunks(pool, chunks, scatter);
-        scattered
-    }
-
-    /// Puts entries of a label, which ascend.
-    fn put_edges(&self, label: LabelId, direction: Direction, changes: Vec<EdgeChange>) -> Result<(), Error> {
-        let adjacencies = smallvec![AdjacencyEffects { label, direction, changes: changes.into() }];
-        self.put(&Effects { adjacencies, ..Effects::default() }, VertexCounts::default())
     }
 
     /// The edges of a label with records; `check` returns the fault of a record.
