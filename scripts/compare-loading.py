@@ -6,8 +6,8 @@
 
 Makes a virtual environment under target/, installs the others from PyPI, except the GAP benchmark suite, which takes
 part if its built program `bfs` is given, and runs itself there. Everybody reads the same file, from memory after an
-unmeasured run; repetitions take turns. The number of lines that each has read is compared, except with GAP, which does
-not tell it, and a difference ends the run with an error.
+unmeasured run; repetitions take turns. The number of lines that each has read is compared, except with GAP and
+NetworKit, which do not tell it, and a difference ends the run with an error.
 """
 
 import argparse

@@ -22,6 +22,12 @@ use hedgerow_formats::{
 use hedgerow_model::Record;
 use std::collections::HashMap;
 
+/// Bytes of memory per byte of a file, while a graph of it is built, as a rough estimate: graphs of
+/// text take half a byte to one and a half, serialized ones three; a vertex with properties takes
+/// more than a hundred bytes.
+const MEMORY_PER_BYTE: u64 = 4;
+const MEMORY_PER_BYTE_OF_PROPERTIES: u64 = 16;
+
 /// A new store, which no graph was opened for.
 #[derive(Debug)]
 pub struct Built {
@@ -52,7 +58,12 @@ impl Context<'_> {
         let can_go_back =
             || target.keys != KeyKind::Dense || sources.iter().all(|one| one.can_be_read_again());
         let fits = || {
-            let most = sources.most_memory();
+            let most = sources.iter().map(|source| {
+                let has_properties = self.properties(source).is_some();
+                let per_byte = if has_properties { MEMORY_PER_BYTE_OF_PROPERTIES } else { MEMORY_PER_BYTE };
+                Some(source.most_bytes()?.saturating_mul(per_byte))
+            });
+            let most: Option<u64> = most.sum();
             !target.is_on_disk() || most.is_some_and(|most| most <= MemoryBudget::detect().available())
         };
         let is_refused = target.exists() || asks_for_commits || is_limited;

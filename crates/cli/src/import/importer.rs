@@ -113,9 +113,7 @@ impl<'a> Importer<'a> {
     pub fn run<K: VertexKey + AsKey>(&mut self, builds: bool) -> Result<(), CliError> {
         if builds {
             match self.build::<K>() {
-                Err(CliError::Static(error)) if error.is_about_sparse_ids() => {
-                    *self = Importer::begin(self.context)?;
-                }
+                Err(error) if self.is_for_commits(&error) => *self = Importer::begin(self.context)?,
                 done => return done,
             }
         }
@@ -128,6 +126,17 @@ impl<'a> Importer<'a> {
         }
         self.position.finished = true;
         self.note_end()
+    }
+
+    /// Returns true if the graph did not fit into memory, but commits may take it.
+    fn is_for_commits(&self, error: &CliError) -> bool {
+        let is_about_memory = match error {
+            CliError::Static(error) if error.is_about_sparse_ids() => return true,
+            CliError::Static(error) => error.is_about_memory(),
+            CliError::Stored(StoredError::Graph(error)) => error.memory().is_some(),
+            _ => false,
+        };
+        is_about_memory && self.context.target.is_on_disk()
     }
 
     fn import_file<K: VertexKey + AsKey>(&mut self, source: Source<'_>) -> Result<(), CliError> {

@@ -31,11 +31,6 @@ pub struct Sources<'a> {
 const CHUNK: usize = 1 << 20;
 const CHUNK_WITH_PROPERTIES: usize = 1 << 16;
 
-/// Bytes of memory per byte of a file, while a graph of it is built: more than graphs of text take
-/// (half a byte to one and a half), or of serialized graphs.
-const MEMORY_PER_BYTE: u64 = 4;
-const MEMORY_PER_COMPRESSED_BYTE: u64 = 16;
-
 /// One of the files.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
@@ -85,22 +80,6 @@ impl<'a> Sources<'a> {
             Source::Vertices(path) => GraphReader::open_vertices(path, options),
             Source::Graph(path) => input::open(path, options),
         }
-    }
-
-    /// The most memory that a graph of the files takes while it is built, as a rough estimate;
-    /// `None` if the size of one is unknown.
-    pub fn most_memory(&self) -> Option<u64> {
-        let of = |source: Source<'_>| {
-            let path = source.path();
-            let is_compressed = without_compression(path) != path;
-            let bytes = source.can_be_read_again().then(|| fs::metadata(path).ok())??.len();
-            Some(bytes.saturating_mul(if is_compressed {
-                MEMORY_PER_COMPRESSED_BYTE
-            } else {
-                MEMORY_PER_BYTE
-            }))
-        };
-        self.iter().map(of).sum()
     }
 
     /// The options for reading a file whose lines carry properties; `None` for any other file.
@@ -215,6 +194,14 @@ impl<'a> Source<'a> {
 
     pub fn can_be_read_again(&self) -> bool {
         can_be_read_again(self.path())
+    }
+
+    /// The bytes of the file; four times as many if its name says that it is compressed, since it
+    /// rarely has more. `None` if it is a pipe.
+    pub fn most_bytes(&self) -> Option<u64> {
+        let path = self.path();
+        let bytes = self.can_be_read_again().then(|| fs::metadata(path).ok())??.len();
+        Some(if without_compression(path) == path { bytes } else { bytes.saturating_mul(4) })
     }
 }
 

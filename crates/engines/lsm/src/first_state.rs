@@ -45,7 +45,7 @@ impl LsmEngine {
         let step = ENTRIES_AT_A_TIME as u32;
         let range = |begin: u32| begin..bound.min(begin.saturating_add(step));
         let ranges: Vec<_> = (0..bound).step_by(step as usize).map(range).collect();
-        let mut files = writer.write(VERTICES, outgoing, Content::Vertices(description.keys), &ranges)?;
+        let mut files = writer.write(VERTICES, outgoing, Content::Vertices(description), &ranges)?;
         let directions = [(Direction::Out, Some(outgoing)), (Direction::In, incoming)];
         for (direction, source) in directions.into_iter().filter_map(|(to, source)| Some((to, source?))) {
             let ranges = source.cuts(label, edges.div_ceil(ENTRIES_AT_A_TIME) as usize)?;
@@ -76,8 +76,8 @@ struct FirstWriter<'w> {
 
 /// The content of an adjacency.
 #[derive(Clone, Copy)]
-enum Content {
-    Vertices(KeyKind),
+enum Content<'d> {
+    Vertices(&'d Description),
     Edges(LabelId, ColumnType),
 }
 
@@ -85,7 +85,7 @@ enum Content {
 struct FirstRows<'r, S> {
     writer: &'r FirstWriter<'r>,
     source: &'r S,
-    content: Content,
+    content: Content<'r>,
     ranges: std::slice::Iter<'r, Range<u32>>,
 }
 
@@ -95,7 +95,7 @@ impl FirstWriter<'_> {
         &self,
         adjacency: u32,
         source: &S,
-        content: Content,
+        content: Content<'_>,
         ranges: &[Range<u32>],
     ) -> Result<Vec<FileEntry>, EngineError> {
         let pool = self.options.pool;
@@ -123,7 +123,7 @@ impl<S: CheckpointSource> VersionSource for FirstRows<'_, S> {
                 return Err(failed(CheckpointError::Cancelled));
             }
             match self.content {
-                Content::Vertices(keys) => read_vertices(self.source, keys, range.clone(), batch),
+                Content::Vertices(described) => read_vertices(self.source, described, range.clone(), batch),
                 Content::Edges(label, ColumnType::Record) => {
                     self.source.records(label, range.clone(), &mut |owner, neighbor, record| {
                         batch.push_record(owner, neighbor, CommitTimestamp::ZERO, Some(record));
@@ -142,28 +142,31 @@ impl<S: CheckpointSource> VersionSource for FirstRows<'_, S> {
 
 fn read_vertices(
     source: &impl CheckpointSource,
-    keys: KeyKind,
+    described: &Description,
     range: Range<u32>,
     batch: &mut VersionBatch,
 ) -> Result<(), ReadError> {
-    let mut are_alike = true;
+    let (keys, fields) = (described.keys, described.catalog.vertices().fields.len());
+    let mut wrong = None;
     source.vertices(range, &mut |vertex, key, record| {
         let key = match (keys, key) {
             (KeyKind::Dense, KeyRef::Number(number)) if number == u64::from(vertex.get()) => None,
             (KeyKind::Number, KeyRef::Number(_)) | (KeyKind::String, KeyRef::Text(_)) => Some(key.to_key()),
             _ => {
-                are_alike = false;
+                wrong = Some("a key is of another kind");
                 return ControlFlow::Break(());
             }
         };
+        let values = record.values().len();
+        if values != 0 && values != fields {
+            wrong = Some("a record has another number of fields");
+            return ControlFlow::Break(());
+        }
         let record = encode_vertex(key.as_ref(), record);
         batch.push_record(vertex, ITSELF, CommitTimestamp::ZERO, Some(&record));
         ControlFlow::Continue(())
     })?;
-    match are_alike {
-        true => Ok(()),
-        false => Err(failed(CheckpointError::Contradiction("a key is of another kind"))),
-    }
+    wrong.map_or(Ok(()), |wrong| Err(failed(CheckpointError::Contradiction(wrong))))
 }
 
 fn read_rows<S: CheckpointSource, W: Column>(

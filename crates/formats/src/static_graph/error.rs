@@ -27,6 +27,12 @@ pub enum StaticGraphError {
 }
 
 impl StaticGraphError {
+    /// Returns true if the graph does not fit into memory.
+    #[must_use]
+    pub fn is_about_memory(&self) -> bool {
+        matches!(self, StaticGraphError::Csr(CsrError::Memory(_)))
+    }
+
     /// Returns true if a static graph of these vertices would mostly be made of ids without one.
     #[must_use]
     pub fn is_about_sparse_ids(&self) -> bool {

@@ -5,15 +5,15 @@ use super::first_source::FirstSource;
 use super::open;
 use crate::data::Record;
 use crate::engines::TypedStore;
-use crate::error::{Error, Reason};
+use crate::error::{Error, ErrorKind, Reason};
 use crate::options::{Access, GraphOptions};
-use hedgerow_kernels::{BuildOptions, Csr};
+use hedgerow_kernels::{BuildOptions, Csr, CsrError};
 use hedgerow_log::StoreFiles;
 use hedgerow_log::checkpoint::{CheckpointError, Description};
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_model::{
-    Catalog, ColumnType, CommitTimestamp, Counts, EdgeSchema, EngineError, GraphView, Key, LabelId,
-    ReadError, Topology, VertexId, ViewError, with_width,
+    Catalog, ColumnType, CommitTimestamp, Counts, EdgeSchema, GraphView, Key, LabelId, Topology, VertexId,
+    ViewError, with_width,
 };
 use hedgerow_pipeline::{CheckpointOptions, CheckpointReport, Error as Cause};
 use hedgerow_sync::Arc;
@@ -37,7 +37,7 @@ pub struct FirstState<'g> {
     /// type `u64`, are their places. If edges may be parallel, the static graph has a neighbor for
     /// each; of several with one number the last counts. The types of their values, and of those
     /// of [`properties`](Self::properties), are not checked: a store with values of other types
-    /// cannot be opened.
+    /// cannot be opened, or on an engine with files of its own not be read.
     pub records: Option<&'g EdgeRecords>,
     /// The properties of a vertex, unless no vertex has any.
     pub properties: Option<&'g (dyn Fn(VertexId) -> Record + Sync)>,
@@ -58,7 +58,8 @@ impl fmt::Debug for FirstState<'_> {
 /// Several times as fast as a commit of the same edges, because neither memory of the engine nor
 /// the log takes them. A crash leaves no store, an empty one, or all of it. O(vertices + edges), in
 /// memory for a few chunks per thread; and, for an engine with files of its own, for the edges from
-/// their other ends, unless the graph is directed without a reverse adjacency.
+/// their other ends, unless the graph is directed without a reverse adjacency; such an engine also
+/// works without pauses, whatever the [share](CheckpointOptions::share).
 ///
 /// ```
 /// use hedgerow::kernels::{BuildOptions, Csr};
@@ -125,12 +126,12 @@ pub fn create_from_on(
         threads => ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build().ok(),
     };
     let owns_files = options.engine_or_default().owns_files();
-    let turned = match topology {
-        Topology::Undirected | Topology::DirectedWithReverse if owns_files => {
-            Some(state.turned(pool.as_ref())?)
-        }
-        _ => None,
+    let has_ends = match topology {
+        Topology::Directed => true,
+        Topology::Undirected => state.graph.topology().is_undirected(),
+        Topology::DirectedWithReverse => false,
     };
+    let turned = (owns_files && !has_ends).then(|| state.turned(pool.as_ref())).transpose()?;
     let other_ends = turned.as_ref().filter(|_| topology.is_undirected());
     let source = FirstSource::new(state, (state.graph, other_ends), &schema, topology);
     let edges = match source.is_parallel {
@@ -162,14 +163,18 @@ pub fn create_from_on(
         let turned = turned.as_ref().filter(|_| !topology.is_undirected());
         let incoming = turned.map(|turned| FirstSource::new(state, (turned, None), &schema, topology));
         let edges = (state.label, &source, incoming.as_ref());
-        let created = StoreFiles::create_with(&files, made_with, store, (timestamp, wall_clock), || {
-            let counts = || source.with_parallel_edges(counts);
-            TypedStore::begin_files(options, &files, edges, (&description, write), counts)
-        });
+        let created =
+            StoreFiles::create_with(Arc::clone(&files), made_with, store, (timestamp, wall_clock), || {
+                let counts = || source.with_parallel_edges(counts);
+                TypedStore::begin_files(options, &files, edges, (&description, write), counts)
+            });
         match created {
             // The files of the engine are no checkpoint, which has a number and a length.
             Ok(_) => Ok((0, 0)),
-            Err(_) if write.is_cancelled.is_some_and(|is_cancelled| is_cancelled()) => {
+            Err(error)
+                if error.kind() == ErrorKind::Storage
+                    && write.is_cancelled.is_some_and(|is_cancelled| is_cancelled()) =>
+            {
                 Err(Cause::from(CheckpointError::Cancelled).into())
             }
             Err(error) => Err(error),
@@ -201,11 +206,9 @@ impl FirstState<'_> {
     }
 
     /// The edges from their other ends.
-    fn turned(&self, pool: Option<&ThreadPool>) -> Result<Csr, EngineError> {
+    fn turned(&self, pool: Option<&ThreadPool>) -> Result<Csr, CsrError> {
         let (graph, build) = (self.graph, BuildOptions { pool, ..BuildOptions::default() });
-        let turned =
-            with_width!(graph.column(), W => Csr::transposed::<_, W>(graph, LabelId::DEFAULT, build));
-        Ok(turned.map_err(|error| ReadError::new("the first state of a store", error))?)
+        with_width!(graph.column(), W => Csr::transposed::<_, W>(graph, LabelId::DEFAULT, build))
     }
 
     /// The size of the graph with this number of edges, or of pairs that parallel ones connect, and

@@ -1,6 +1,6 @@
 //! The creation of a store.
 
-use super::{LOCK, Lock, Manifest, StoreFiles, StoreOptions, leftovers};
+use super::{LOCK, Lock, Manifest, StoreFiles, StoreOptions, check_lock, leftovers};
 use crate::error::StoreError;
 use crate::files::{EngineFiles, FileError, FileSystem, HeldLock, OpenMode};
 use hedgerow_model::CommitTimestamp;
@@ -22,8 +22,9 @@ impl StoreFiles {
         options: StoreOptions,
         id: [u8; 16],
     ) -> Result<Self, StoreError> {
-        let lock = lock_new(&*files)?;
-        Self::with(files, lock, Manifest::new(id, options))
+        let (lock, mut manifest) = (lock_new(&*files)?, Manifest::new(id, options));
+        manifest.replace(&*files, &*lock).map_err(|failed| failed.error)?;
+        Ok(StoreFiles { files, manifest, lock: Lock::Write(lock) })
     }
 
     /// Creates a store whose engine has files of its own, with the state of its first commit:
@@ -34,38 +35,35 @@ impl StoreFiles {
     /// [`StoreError::Exists`] if the store exists; [`StoreError::Locked`]; the error of `write`:
     /// then the files are removed, if the file system permits.
     pub fn create_with<E: From<StoreError>>(
-        files: &Arc<dyn FileSystem>,
+        files: Arc<dyn FileSystem>,
         options: StoreOptions,
         id: [u8; 16],
         (at, wall_clock): (CommitTimestamp, u64),
         write: impl FnOnce() -> Result<(), E>,
     ) -> Result<Self, E> {
-        let lock = lock_new(&**files)?;
-        mark(&**files).map_err(StoreError::from)?;
-        let manifest = Manifest {
+        let lock = lock_new(&*files)?;
+        mark(&*files).map_err(StoreError::from)?;
+        let mut manifest = Manifest {
             oldest_readable: at,
             oldest_wall_clock: wall_clock,
             durable: at,
             ..Manifest::new(id, options)
         };
-        let created = write().and_then(|()| Ok(Self::with(Arc::clone(files), lock, manifest)?));
-        match &created {
-            // A marker beside a manifest means nothing.
-            Ok(_) => drop(files.remove(MARKER)),
-            // The earlier error matters. The manifest may be in place despite it.
-            Err(_) if matches!(Manifest::read(&**files), Ok(None)) => drop(remove_marked(&**files)),
-            Err(_) => {}
+        let mut replace = || manifest.replace(&*files, &*lock).map_err(|failed| failed.error);
+        match write().and_then(|()| Ok(replace()?)) {
+            Ok(()) => {
+                // A marker beside a manifest means nothing.
+                let _ = files.remove(MARKER).and_then(|()| files.sync_directory());
+                Ok(StoreFiles { files, manifest, lock: Lock::Write(lock) })
+            }
+            Err(error) => {
+                // The manifest may be in place despite the error, which matters more than another.
+                if check_lock(&*files, &*lock).is_ok() && matches!(Manifest::read(&*files), Ok(None)) {
+                    let _ = remove_marked(&*files);
+                }
+                Err(error)
+            }
         }
-        created
-    }
-
-    fn with(
-        files: Arc<dyn FileSystem>,
-        lock: Box<dyn HeldLock>,
-        mut manifest: Manifest,
-    ) -> Result<Self, StoreError> {
-        manifest.replace(&*files, &*lock).map_err(|failed| failed.error)?;
-        Ok(StoreFiles { files, manifest, lock: Lock::Write(lock) })
     }
 
     /// Removes what a crash has left of a store that was never finished, if there is anything.
@@ -73,7 +71,7 @@ impl StoreFiles {
     /// # Errors
     /// [`StoreError::Locked`] if another process makes the store now; the error of the file system.
     pub fn remove_unfinished(files: &dyn FileSystem) -> Result<(), StoreError> {
-        match files.list()?.iter().any(|name| name == MARKER) {
+        match Manifest::read(files)?.is_none() && files.list()?.iter().any(|name| name == MARKER) {
             true => lock_new(files).map(drop),
             false => Ok(()),
         }

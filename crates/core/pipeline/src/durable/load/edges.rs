@@ -1,8 +1,8 @@
 //! The edges of a label without records, from both ends where both are stored.
 //!
 //! A checkpoint has each edge from one end, in order. So that each block of the engine is built
-//! once, the entries of the other ends are first scattered by owner, and then put in order, with
-//! those of the first ends, which are read again meanwhile.
+//! once, the entries of the other ends are first scattered by owner, and then put in order: in an
+//! undirected graph with those of the first ends, which are read again meanwhile.
 
 use super::{GROUPS_OF_OWNERS, Loading, groups};
 use crate::commit::entries::fewest_to_scatter;
@@ -117,8 +117,8 @@ impl Loading<'_> {
     }
 
     /// Puts the entries of other ends, and those of the first ends in `chunks`, in the order of
-    /// their owners and neighbors. The neighbors of a vertex at first ends are not less than it, at
-    /// other ends less.
+    /// their owners and neighbors. Chunks are those of an undirected graph, in which the neighbors
+    /// of a vertex at first ends are not less than it, and at other ends less; or there are none.
     fn put_in_order<W: Column>(
         &self,
         label: LabelId,
