@@ -3,16 +3,14 @@
 
 use crate::engines::{SharedStore, TypedStore};
 use crate::error::{Error, Reason};
-use crate::reads::{Reading, StagedReads};
+use crate::reads::{LockedState, Reading, Reads, State};
 use crate::staged::Staged;
 use crate::write_graph::{RecordUpdate, Updated, Writes};
 use hedgerow_log::Durability;
+use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{Key, KeyRef, Operation};
-use hedgerow_pipeline::{
-    Acquired, BYTES_OF_CHANGE, Commit, Error as Cause, KeyReads, StateReads, Store, ViewReads,
-};
+use hedgerow_pipeline::{Acquired, BYTES_OF_CHANGE, Commit, StagedChanges, Store};
 use hedgerow_sequencer::WriterKind;
-use hedgerow_sync::Arc;
 use std::cell::RefCell;
 
 /// A transaction on vertices that were declared when it began.
@@ -22,7 +20,7 @@ use std::cell::RefCell;
 /// vertices, and the neighbors and properties of declared vertices. It cannot delete vertices.
 pub struct DeclaredTxn<'t> {
     typed: &'t SharedStore,
-    state: &'t dyn StateReads,
+    held: &'t HeldLocks<'t>,
     declared: &'t [Key],
     staged: RefCell<Staged>,
 }
@@ -44,22 +42,20 @@ impl DeclaredTxn<'_> {
     }
 }
 
-impl StagedReads for DeclaredTxn<'_> {
+impl Reads for DeclaredTxn<'_> {
     fn typed(&self) -> Result<&TypedStore, Error> {
         self.typed.get()
     }
 
-    fn read<T>(
-        &self,
-        reading: Reading<'_>,
-        run: impl FnOnce(&Staged, &dyn StateReads) -> Result<T, Cause>,
-    ) -> Result<T, Error> {
+    fn state(&self, reading: Reading<'_>) -> Result<State<'_>, Error> {
         match reading {
             Reading::Vertex(key) | Reading::Record(key) | Reading::Neighbors(key) => self.check(&[key])?,
             Reading::Edge(_, source, destination) => self.check(&[source, destination])?,
         }
-        self.staged.borrow_mut().look();
-        Ok(run(&self.staged.borrow(), self.state)?)
+        let store = &self.typed.get()?.store;
+        let latest = || Ok(store.latest(self.held)?);
+        let staged = self.staged.borrow_mut().changes(store, latest)?;
+        Ok(State::Locked(LockedState { store, view: latest()?, staged }))
     }
 }
 
@@ -87,10 +83,9 @@ impl Writes for DeclaredTxn<'_> {
     }
 
     fn update(&self, update: RecordUpdate) -> Result<Updated<()>, Error> {
-        let decided = self.decide(&update)?;
-        let updated = Updated { held: decided.held, changed: decided.changed, written: () };
-        self.staged.borrow_mut().push_decided(update, decided);
-        Ok(updated)
+        self.check(&[update.source.as_ref(), update.destination.as_ref()])?;
+        let store = &self.typed.get()?.store;
+        Ok(self.staged.borrow_mut().update(store, &store.latest(self.held)?, update)?)
     }
 }
 
@@ -109,10 +104,8 @@ pub(crate) fn transact_declared<T>(
     let mut acquired = store.reclaiming_at_limit(|| Acquired::new(store, &locked, None))?;
     let (result, operations) = {
         let held = acquired.held();
-        let view = store.latest(&held)?;
-        let state = ViewReads { store, view: &view, keys: KeyReads::Current };
-        let staged = Staged::new(store.topology, Arc::clone(&store.catalog));
-        let transaction = DeclaredTxn { typed, state: &state, declared: &declared, staged: staged.into() };
+        let staged = Staged::new(StagedChanges::of_locked(store.topology)).into();
+        let transaction = DeclaredTxn { typed, held: &held, declared: &declared, staged };
         (run(&transaction), transaction.staged.into_inner().into_operations())
     };
     if let Err(forked) = typed.get() {

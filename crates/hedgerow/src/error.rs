@@ -145,7 +145,6 @@ impl Error {
             | Reason::InvalidCompactionLimits(_)
             | Reason::Mismatch(_)
             | Reason::ChangedType
-            | Reason::NoCommitOrderOfStaged
             | Reason::OtherOption(_) => ErrorKind::InvalidInput,
             Reason::NoScratch(_)
             | Reason::NoMemoryBudget(_)
@@ -219,6 +218,7 @@ fn kind_of(error: &Cause) -> ErrorKind {
         | Cause::BulkRecord { .. }
         | Cause::View(_)
         | Cause::NoRecords(_)
+        | Cause::NoCommitOrderOfStaged
         | Cause::NoCommitOrderOfParallel { .. }
         | Cause::NoTime { .. }
         | Cause::NotATime { .. } => ErrorKind::InvalidInput,
@@ -316,10 +316,6 @@ pub(crate) enum Reason {
         "a transaction on declared vertices cannot delete one: its edges lead to vertices that are not locked"
     )]
     DeletesDeclared,
-    #[error(
-        "what a transaction staged is of no commit yet: read its edges by their time, or a snapshot by commit"
-    )]
-    NoCommitOrderOfStaged,
     #[error("vertex {0} was not declared at the start of this transaction")]
     NotDeclared(Key),
     #[error(

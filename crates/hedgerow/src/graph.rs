@@ -6,21 +6,19 @@ use crate::edge_numbers;
 use crate::edge_tuple::EdgeTuple;
 use crate::engines::{SharedStore, TypedStore, with_engine};
 use crate::error::Error;
-use crate::label::{Hop, Label};
+use crate::label::Label;
 use crate::options::{GraphOptions, Isolation};
-use crate::reads::{EdgeOfVertex, Reads};
+use crate::reads::{Reading, Reads, State};
 use crate::retries::Retries;
 use crate::snapshot::{Snapshot, SnapshotInfo, SnapshotOptions};
 use crate::stream::StreamError;
 use crate::transaction::WriteTxn;
 use crate::write_graph::{RecordUpdate, Updated, Writes};
 use hedgerow_model::{
-    AsKey, Catalog, Column, CommitTimestamp, Key, KeyKind, KeyRef, LabelId, MemoryUse, Operation, Reclaimed,
-    Record, Topology,
+    AsKey, Catalog, CommitTimestamp, Key, KeyKind, LabelId, MemoryUse, Operation, Reclaimed, Topology,
 };
-use hedgerow_pipeline::{Commit, Commits, EdgeWrite, Newest};
+use hedgerow_pipeline::{Commit, Commits, EdgeWrite};
 use hedgerow_sequencer::{AsOf, ReaderKind};
-use std::ops::RangeInclusive;
 
 /// A graph that any number of threads read and write at the same time.
 ///
@@ -395,68 +393,7 @@ impl Reads for Graph {
         self.typed.get()
     }
 
-    fn vertex_exists(&self, key: KeyRef<'_>) -> Result<bool, Error> {
-        self.snapshot()?.vertex_exists(key)
-    }
-
-    fn vertex_record(&self, key: KeyRef<'_>) -> Result<Option<Record>, Error> {
-        self.snapshot()?.vertex_record(key)
-    }
-
-    fn value<W: Column>(
-        &self,
-        label: LabelId,
-        source: KeyRef<'_>,
-        destination: KeyRef<'_>,
-    ) -> Result<Option<W>, Error> {
-        self.snapshot()?.value(label, source, destination)
-    }
-
-    fn record(
-        &self,
-        label: LabelId,
-        source: KeyRef<'_>,
-        destination: KeyRef<'_>,
-    ) -> Result<Option<Record>, Error> {
-        self.snapshot()?.record(label, source, destination)
-    }
-
-    fn degree_of(&self, hop: Hop, key: KeyRef<'_>) -> Result<usize, Error> {
-        self.snapshot()?.degree_of(hop, key)
-    }
-
-    fn values<W: Column>(&self, hop: Hop, key: KeyRef<'_>, visit: impl FnMut(Key, W)) -> Result<(), Error> {
-        self.snapshot()?.values(hop, key, visit)
-    }
-
-    fn neighbor_keys(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<Key>, Error> {
-        self.snapshot()?.neighbor_keys(hop, key)
-    }
-
-    fn records(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<(Key, Record)>, Error> {
-        self.snapshot()?.records(hop, key)
-    }
-
-    fn parallel(
-        &self,
-        label: LabelId,
-        source: KeyRef<'_>,
-        destination: KeyRef<'_>,
-        keys: RangeInclusive<u64>,
-    ) -> Result<Vec<(u64, Record)>, Error> {
-        self.snapshot()?.parallel(label, source, destination, keys)
-    }
-
-    fn parallel_of(
-        &self,
-        hop: Hop,
-        key: KeyRef<'_>,
-        keys: RangeInclusive<u64>,
-    ) -> Result<Vec<EdgeOfVertex>, Error> {
-        self.snapshot()?.parallel_of(hop, key, keys)
-    }
-
-    fn newest_edges(&self, hop: Hop, key: KeyRef<'_>, newest: &Newest) -> Result<Vec<EdgeOfVertex>, Error> {
-        self.snapshot()?.newest_edges(hop, key, newest)
+    fn state(&self, _: Reading<'_>) -> Result<State<'_>, Error> {
+        self.snapshot().map(State::Opened)
     }
 }

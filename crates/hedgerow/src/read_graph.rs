@@ -4,10 +4,10 @@ use crate::data::{EdgeData, Names, Owner, Properties, Record, properties};
 use crate::error::Error;
 use crate::label::{Hop, HopOf, Label};
 use crate::parallel_edge::ParallelEdge;
-use crate::reads::{EdgeOfVertex, Reads};
+use crate::reads::{EdgeOfVertex, Reading, Reads};
 use hedgerow_model::{AsKey, Key, LabelId, LabelSchema};
 use hedgerow_pipeline::Newest;
-use std::ops::{Bound, RangeBounds, RangeInclusive};
+use std::ops::{Bound, ControlFlow, RangeBounds, RangeInclusive};
 
 /// Point reads by key, on a [`Snapshot`](crate::Snapshot), a [`WriteTxn`](crate::WriteTxn), a
 /// [`DeclaredTxn`](crate::DeclaredTxn), or the newest state of a [`Graph`](crate::Graph).
@@ -20,8 +20,8 @@ use std::ops::{Bound, RangeBounds, RangeInclusive};
 ///
 /// All reads of edges follow a [`Label`], or a [`LabelId`]; reads at one vertex follow a [`Hop`],
 /// and a label converts to the hop from source to destination. Vertices that do not exist have no
-/// edges. Costs are those of a snapshot. A transaction adds O(staged operations) to its first read
-/// after a write, and copies what it returns.
+/// edges. Costs are those of a snapshot. In a transaction, the first read after a write adds the
+/// operations staged since the last read, and rows that they change are merged.
 ///
 /// # Errors
 /// Every method fails with [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a key is
@@ -51,7 +51,9 @@ pub trait ReadGraph: Reads {
     /// # Errors
     /// See [`ReadGraph`].
     fn contains_vertex(&self, key: impl AsKey) -> Result<bool, Error> {
-        self.vertex_exists(key.as_key())
+        self.typed()?;
+        let key = key.as_key();
+        self.state(Reading::Vertex(key))?.contains_vertex(key)
     }
 
     /// Returns the properties of a vertex by name; `None` if it does not exist. O(properties).
@@ -59,8 +61,8 @@ pub trait ReadGraph: Reads {
     /// # Errors
     /// See [`ReadGraph`].
     fn properties(&self, key: impl AsKey) -> Result<Option<Record>, Error> {
-        let record = self.vertex_record(key.as_key())?;
-        let catalog = self.typed()?.shared_catalog();
+        let (catalog, key) = (self.typed()?.shared_catalog(), key.as_key());
+        let record = self.state(Reading::Record(key))?.vertex_record(key)?;
         Ok(record.map(|record| Record::read(record, &Names { catalog: &catalog, owner: Owner::Vertex })))
     }
 
@@ -69,8 +71,8 @@ pub trait ReadGraph: Reads {
     /// # Errors
     /// See [`ReadGraph`]; the stored properties do not fit the struct.
     fn vertex<P: Properties>(&self, key: impl AsKey) -> Result<Option<P>, Error> {
-        let Some(record) = self.vertex_record(key.as_key())? else { return Ok(None) };
-        let catalog = self.typed()?.shared_catalog();
+        let (catalog, key) = (self.typed()?.shared_catalog(), key.as_key());
+        let Some(record) = self.state(Reading::Record(key))?.vertex_record(key)? else { return Ok(None) };
         properties::read(record.values(), &Names { catalog: &catalog, owner: Owner::Vertex }).map(Some)
     }
 
@@ -102,14 +104,15 @@ pub trait ReadGraph: Reads {
         let label = label.into().id();
         let (source, destination) = (source.as_key(), destination.as_key());
         let schema = checked::<T>(self, label)?;
+        let reading = Reading::Edge(label, source, destination);
         if !T::IS_RECORD {
-            let value = self.value::<T::Column>(label, source, destination)?;
+            let value = self.state(reading)?.value::<T::Column>(label, source, destination)?;
             return value.map(T::from_value).transpose();
         }
         if schema.edges.key().is_some() {
             return Err(crate::error::Reason::NeedsKey(schema.name.clone()).into());
         }
-        let record = self.record(label, source, destination)?;
+        let record = self.state(reading)?.record(label, source, destination)?;
         record.map(|record| with_names(self, label, |names| T::from_record(record, names))).transpose()
     }
 
@@ -120,20 +123,20 @@ pub trait ReadGraph: Reads {
     fn degree(&self, hop: impl Into<Hop>, key: impl AsKey) -> Result<usize, Error> {
         let (hop, key) = (hop.into(), key.as_key());
         checked_hop::<(), _>(self, hop)?;
-        self.degree_of(hop, key)
+        self.state(Reading::Neighbors(key))?.degree(hop, key)
     }
 
     /// Returns the neighbors of a vertex, each once. O(degree).
     ///
-    /// On a snapshot ascending by vertex id, which is the order in which the vertices were made. In
-    /// a transaction, neighbors that only its own writes connect come last, ascending by key.
+    /// Ascending by vertex id, which is the order in which the vertices were made; in a
+    /// transaction, the vertices that it makes itself come last.
     ///
     /// # Errors
     /// See [`ReadGraph`].
     fn neighbors(&self, hop: impl Into<Hop>, key: impl AsKey) -> Result<Vec<Key>, Error> {
         let (hop, key) = (hop.into(), key.as_key());
         checked_hop::<(), _>(self, hop)?;
-        self.neighbor_keys(hop, key)
+        self.state(Reading::Neighbors(key))?.neighbor_keys(hop, key)
     }
 
     /// Returns the edges of a vertex: the vertex at the other end, and the data. O(degree).
@@ -146,26 +149,29 @@ pub trait ReadGraph: Reads {
     fn edges<T: EdgeData>(&self, hop: impl Into<HopOf<T>>, key: impl AsKey) -> Result<Vec<(Key, T)>, Error> {
         let (hop, key) = (hop.into().untyped(), key.as_key());
         checked_hop::<T, _>(self, hop)?;
+        let state = self.state(Reading::Neighbors(key))?;
         if T::IS_RECORD {
-            let records = self.records(hop, key)?;
+            let records = state.records(hop, key)?;
             return with_names(self, hop.label, |names| {
                 let typed = |(neighbor, record)| Ok((neighbor, T::from_record(record, names)?));
                 records.into_iter().map(typed).collect()
             });
         }
-        let (mut edges, mut failed) = (Vec::new(), None);
-        self.values::<T::Column>(hop, key, |neighbor, value| match T::from_value(value) {
-            Ok(data) => edges.push((neighbor, data)),
-            Err(error) => failed = Some(error),
-        })?;
-        failed.map_or(Ok(edges), Err)
+        let mut edges = Vec::new();
+        let visited = state.visit_values::<T::Column, _>(hop, key, |neighbor, value| {
+            match T::from_value(value) {
+                Ok(data) => edges.push((neighbor, data)),
+                Err(error) => return ControlFlow::Break(error),
+            }
+            ControlFlow::Continue(())
+        });
+        visited?.break_value().map_or(Ok(edges), Err)
     }
 
     /// Returns the newest edges of a vertex, newest first: see [`Newest`] for the order and its
     /// cost.
     ///
-    /// At equal times, edges that the transaction itself put come last; a transaction cannot order
-    /// by commit.
+    /// A transaction that has staged writes cannot order by commit.
     ///
     /// ```
     /// use hedgerow::prelude::*;
@@ -190,7 +196,8 @@ pub trait ReadGraph: Reads {
     ) -> Result<Vec<(Key, T)>, Error> {
         let (hop, key) = (hop.into().untyped(), key.as_key());
         checked_hop::<T, _>(self, hop)?;
-        let found = self.newest_edges(hop, key, newest)?;
+        let state = self.state(Reading::Neighbors(key))?;
+        let found = state.newest_edges(hop, key, newest, T::IS_RECORD)?;
         with_names(self, hop.label, |names| {
             let typed = |EdgeOfVertex { neighbor, value, record, .. }| {
                 let data = match T::IS_RECORD {
@@ -234,7 +241,9 @@ pub trait ReadGraph: Reads {
         let label = label.into().id();
         checked::<T>(self, label)?;
         self.typed()?.parallel_schema(label)?;
-        let found = self.parallel(label, source.as_key(), destination.as_key(), inclusive(numbers))?;
+        let (source, destination) = (source.as_key(), destination.as_key());
+        let state = self.state(Reading::Edge(label, source, destination))?;
+        let found = state.parallel(label, source, destination, inclusive(numbers))?;
         with_names(self, label, |names| {
             found.into_iter().map(|(number, record)| Ok((number, read::<T>(record, names)?))).collect()
         })
@@ -254,7 +263,8 @@ pub trait ReadGraph: Reads {
         let hop = hop.into().untyped();
         checked_hop::<T, _>(self, hop)?;
         self.typed()?.parallel_schema(hop.label)?;
-        let found = self.parallel_of(hop, key.as_key(), inclusive(numbers))?;
+        let key = key.as_key();
+        let found = self.state(Reading::Neighbors(key))?.parallel_of(hop, key, inclusive(numbers))?;
         typed_parallel(self, hop.label, found)
     }
 
@@ -272,7 +282,8 @@ pub trait ReadGraph: Reads {
         let hop = hop.into().untyped();
         checked_hop::<T, _>(self, hop)?;
         self.typed()?.parallel_schema(hop.label)?;
-        let found = self.newest_edges(hop, key.as_key(), newest)?;
+        let key = key.as_key();
+        let found = self.state(Reading::Neighbors(key))?.newest_edges(hop, key, newest, T::IS_RECORD)?;
         typed_parallel(self, hop.label, found)
     }
 }

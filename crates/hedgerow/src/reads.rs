@@ -1,100 +1,53 @@
-//! Checked reads of a state of the graph, on which [`ReadGraph`](crate::ReadGraph) is built.
+//! The states that [`ReadGraph`](crate::ReadGraph) reads, and their checked reads.
 
 use crate::engines::TypedStore;
-use crate::error::{Error, Reason};
+use crate::error::Error;
 use crate::label::Hop;
-use crate::staged::{Decided, Staged};
-use crate::write_graph::RecordUpdate;
-use hedgerow_model::{Column, EdgeSchema, EdgeValue, Key, KeyRef, LabelId, Record, with_width};
-use hedgerow_pipeline::{Error as Cause, Newest, NewestBy, StateReads, time_of};
-use std::ops::RangeInclusive;
+use crate::snapshot::{Snapshot, with_reads};
+use hedgerow_erased::ErasedView;
+use hedgerow_model::{Column, EdgeValue, Key, KeyRef, LabelId, Record};
+use hedgerow_pipeline::{Newest, NewestEdge, Overlay, StagedChanges, Store, ViewReads, decoded};
+use hedgerow_sync::Arc;
+use std::ops::{ControlFlow, RangeInclusive};
 
-/// Point reads on a state of the graph. The caller has checked with [`Reads::typed`] that labels
-/// exist and carry the requested data, and that this is no forked child.
+/// A graph, snapshot or transaction whose state can be read.
 pub trait Reads {
     /// Returns the store of the graph. Fails in a forked child.
     fn typed(&self) -> Result<&TypedStore, Error>;
 
-    fn vertex_exists(&self, key: KeyRef<'_>) -> Result<bool, Error>;
+    /// Returns the state for one read. A transaction notes what the read depends on.
+    fn state(&self, reading: Reading<'_>) -> Result<State<'_>, Error>;
+}
 
-    /// Returns the record of a vertex, with a null for each property that was never set.
-    fn vertex_record(&self, key: KeyRef<'_>) -> Result<Option<Record>, Error>;
+/// The data that a read depends on.
+#[derive(Clone, Copy)]
+pub enum Reading<'k> {
+    /// The existence of a vertex.
+    Vertex(KeyRef<'k>),
+    /// The record of a vertex.
+    Record(KeyRef<'k>),
+    /// The edges of a vertex.
+    Neighbors(KeyRef<'k>),
+    /// An edge, or the parallel edges between two vertices.
+    Edge(LabelId, KeyRef<'k>, KeyRef<'k>),
+}
 
-    /// Returns the value of an edge. `W = ()` reads every label.
-    fn value<W: Column>(
-        &self,
-        label: LabelId,
-        source: KeyRef<'_>,
-        destination: KeyRef<'_>,
-    ) -> Result<Option<W>, Error>;
+/// A state of the graph. The caller has checked with [`Reads::typed`] that labels exist and carry
+/// the requested data, and that this is no forked child.
+pub enum State<'s> {
+    /// A snapshot, or a transaction that has staged nothing.
+    Snapshot(&'s Snapshot),
+    /// A snapshot that was opened for this read, or with the writes of a transaction.
+    Opened(Snapshot),
+    /// The newest state of locked vertices, with the writes of a transaction.
+    Locked(LockedState<'s>),
+}
 
-    /// Returns the record of an edge that cannot be parallel.
-    fn record(
-        &self,
-        label: LabelId,
-        source: KeyRef<'_>,
-        destination: KeyRef<'_>,
-    ) -> Result<Option<Record>, Error>;
-
-    fn degree_of(&self, hop: Hop, key: KeyRef<'_>) -> Result<usize, Error>;
-
-    /// Returns the neighbors of a vertex, each once.
-    fn neighbor_keys(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<Key>, Error>;
-
-    /// Visits the neighbors of a vertex and the values of the edges. `W = ()` reads every label.
-    fn values<W: Column>(&self, hop: Hop, key: KeyRef<'_>, visit: impl FnMut(Key, W)) -> Result<(), Error>;
-
-    /// Returns the neighbors of a vertex with records, once for each parallel edge.
-    fn records(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<(Key, Record)>, Error>;
-
-    /// Returns the parallel edges between two vertices with keys in a range.
-    fn parallel(
-        &self,
-        label: LabelId,
-        source: KeyRef<'_>,
-        destination: KeyRef<'_>,
-        keys: RangeInclusive<u64>,
-    ) -> Result<Vec<(u64, Record)>, Error>;
-
-    /// Returns the parallel edges of a vertex with keys in a range.
-    fn parallel_of(
-        &self,
-        hop: Hop,
-        key: KeyRef<'_>,
-        keys: RangeInclusive<u64>,
-    ) -> Result<Vec<EdgeOfVertex>, Error>;
-
-    /// Returns the newest edges of a vertex. By default reads and sorts all edges, which takes
-    /// O(degree log degree).
-    fn newest_edges(&self, hop: Hop, key: KeyRef<'_>, newest: &Newest) -> Result<Vec<EdgeOfVertex>, Error> {
-        let schema = self.typed()?.label_schema(hop.label)?;
-        let clock = newest.clock(schema)?;
-        let edges = match (&schema.edges, clock) {
-            (_, NewestBy::Commit) => return Err(Reason::NoCommitOrderOfStaged.into()),
-            (EdgeSchema::Parallel(_), _) => self.parallel_of(hop, key, 0..=u64::MAX)?,
-            (EdgeSchema::Record(_), _) => {
-                let records = self.records(hop, key)?.into_iter();
-                records
-                    .map(|(neighbor, record)| EdgeOfVertex { record, ..EdgeOfVertex::to(neighbor) })
-                    .collect()
-            }
-            (EdgeSchema::Topology | EdgeSchema::Value(_), _) => {
-                let mut edges = Vec::new();
-                with_width!(schema.edges.column(), W => {
-                    self.values::<W>(hop, key, |neighbor, value| {
-                        edges.push(EdgeOfVertex { value: Column::to_bits(value), ..EdgeOfVertex::to(neighbor) });
-                    })?;
-                });
-                edges
-            }
-        };
-        let column = schema.edges.column();
-        let time = |edge: &EdgeOfVertex| match clock {
-            NewestBy::Value => Some(time_of(column, edge.value)),
-            clock => clock.time(edge.number, &edge.record),
-        };
-        Ok(newest.chosen(edges.into_iter().map(|edge| (time(&edge), edge))))
-    }
+/// The newest state of locked vertices, with the writes of a transaction.
+pub struct LockedState<'s> {
+    pub(crate) store: &'s Store,
+    pub(crate) view: ErasedView<'s>,
+    pub(crate) staged: Arc<StagedChanges>,
 }
 
 /// An edge, seen from one of its ends.
@@ -110,127 +63,167 @@ pub struct EdgeOfVertex {
 }
 
 impl EdgeOfVertex {
-    pub(crate) fn to(neighbor: Key) -> Self {
+    fn to(neighbor: Key) -> Self {
         EdgeOfVertex { neighbor, number: 0, value: EdgeValue::default(), record: Record::EMPTY }
     }
 }
 
-/// A transaction: reads of a state with staged writes on top.
-pub(crate) trait StagedReads {
-    fn typed(&self) -> Result<&TypedStore, Error>;
-
-    /// Runs a read that depends on `touched`.
-    fn read<T>(
-        &self,
-        touched: Reading<'_>,
-        run: impl FnOnce(&Staged, &dyn StateReads) -> Result<T, Cause>,
-    ) -> Result<T, Error>;
-
-    /// Decides an update against the edge as the transaction sees it.
-    fn decide(&self, update: &RecordUpdate) -> Result<Decided, Error> {
-        let edge = (update.label, update.source.as_ref(), update.destination.as_ref());
-        self.read(Reading::Edge(edge.0, edge.1, edge.2), |staged, state| {
-            staged.decide(state, edge, update.key, &update.change)
-        })
-    }
+/// Runs an expression with the reads of a [`State`].
+macro_rules! with_state {
+    ($state:expr, $reads:ident => $run:expr) => {
+        match $state {
+            State::Locked(LockedState { store, view, staged }) => {
+                let view = Overlay::new(view, &staged);
+                let $reads = ViewReads { store, view: &view, staged: Some(&staged) };
+                $run
+            }
+            state => {
+                let snapshot = match &state {
+                    State::Snapshot(snapshot) => snapshot,
+                    State::Opened(snapshot) => snapshot,
+                    State::Locked(_) => unreachable!("the first arm has it"),
+                };
+                with_reads!(snapshot, $reads => $run)
+            }
+        }
+    };
 }
 
-/// The data that a read of a transaction depends on.
-#[derive(Clone, Copy)]
-pub(crate) enum Reading<'k> {
-    /// The existence of a vertex.
-    Vertex(KeyRef<'k>),
-    /// The record of a vertex.
-    Record(KeyRef<'k>),
-    /// The edges of a vertex.
-    Neighbors(KeyRef<'k>),
-    /// An edge, or the parallel edges between two vertices.
-    Edge(LabelId, KeyRef<'k>, KeyRef<'k>),
-}
-
-impl<S: StagedReads> Reads for S {
-    fn typed(&self) -> Result<&TypedStore, Error> {
-        StagedReads::typed(self)
+impl State<'_> {
+    pub(crate) fn contains_vertex(self, key: KeyRef<'_>) -> Result<bool, Error> {
+        Ok(with_state!(self, reads => reads.vertex(key))?.is_some())
     }
 
-    fn vertex_exists(&self, key: KeyRef<'_>) -> Result<bool, Error> {
-        self.read(Reading::Vertex(key), |staged, state| staged.contains_vertex(state, key))
+    /// Returns the record of a vertex, with a null for each property that was never set.
+    pub(crate) fn vertex_record(self, key: KeyRef<'_>) -> Result<Option<Record>, Error> {
+        Ok(with_state!(self, reads => reads.vertex_record(key))?)
     }
 
-    fn vertex_record(&self, key: KeyRef<'_>) -> Result<Option<Record>, Error> {
-        let schema = StagedReads::typed(self)?.catalog().vertices();
-        self.read(Reading::Record(key), |staged, state| staged.record(state, schema, key))
-    }
-
-    fn value<W: Column>(
-        &self,
+    /// Returns the value of an edge. `W = ()` reads every label.
+    #[inline(always)]
+    pub(crate) fn value<W: Column>(
+        self,
         label: LabelId,
         source: KeyRef<'_>,
         destination: KeyRef<'_>,
     ) -> Result<Option<W>, Error> {
-        let value = self.read(Reading::Edge(label, source, destination), |staged, state| {
-            staged.edge(state, label, source, destination)
-        })?;
-        Ok(value.map(W::from_bits))
+        Ok(with_state!(self, reads => reads.edge_value(label, source, destination))?)
     }
 
-    fn record(
-        &self,
+    /// Returns the record of an edge that cannot be parallel.
+    pub(crate) fn record(
+        self,
         label: LabelId,
         source: KeyRef<'_>,
         destination: KeyRef<'_>,
     ) -> Result<Option<Record>, Error> {
-        self.read(Reading::Edge(label, source, destination), |staged, state| {
-            staged.edge_record(state, label, source, destination)
-        })
+        Ok(with_state!(self, reads => reads.edge_record(label, source, destination))?)
     }
 
-    fn degree_of(&self, hop: Hop, key: KeyRef<'_>) -> Result<usize, Error> {
-        let mut degree = 0;
-        self.values::<()>(hop, key, |_, ()| degree += 1)?;
-        Ok(degree)
+    #[inline]
+    pub(crate) fn degree(self, hop: Hop, key: KeyRef<'_>) -> Result<usize, Error> {
+        Ok(with_state!(self, reads => reads.degree_of(hop.label, hop.direction, key))?)
     }
 
-    fn values<W: Column>(
-        &self,
+    /// Visits the neighbors of a vertex and the values of the edges, until `visit` breaks. `W = ()`
+    /// reads every label.
+    pub(crate) fn visit_values<W: Column, B>(
+        self,
         hop: Hop,
         key: KeyRef<'_>,
-        mut visit: impl FnMut(Key, W),
-    ) -> Result<(), Error> {
-        let neighbors =
-            self.read(Reading::Neighbors(key), |staged, state| staged.neighbors(state, hop, key))?;
-        neighbors.into_iter().for_each(|(neighbor, value)| visit(neighbor, W::from_bits(value)));
-        Ok(())
+        mut visit: impl FnMut(Key, W) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Error> {
+        Ok(with_state!(self, reads => {
+            reads.visit_neighbors(hop.label, hop.direction, key, |neighbor, value| {
+                visit(reads.key(neighbor), value)
+            })
+        })?)
     }
 
-    fn neighbor_keys(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<Key>, Error> {
-        let neighbors =
-            self.read(Reading::Neighbors(key), |staged, state| staged.neighbors(state, hop, key))?;
-        Ok(neighbors.into_iter().map(|(neighbor, _)| neighbor).collect())
+    /// Returns the neighbors of a vertex, each once.
+    pub(crate) fn neighbor_keys(self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<Key>, Error> {
+        let mut neighbors = Vec::new();
+        let visited = self.visit_values::<(), ()>(hop, key, |neighbor, ()| {
+            neighbors.push(neighbor);
+            ControlFlow::Continue(())
+        });
+        visited.map(|_| neighbors)
     }
 
-    fn records(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<(Key, Record)>, Error> {
-        self.read(Reading::Neighbors(key), |staged, state| staged.neighbor_records(state, hop, key))
+    /// Returns the neighbors of a vertex with records, once for each parallel edge.
+    pub(crate) fn records(self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<(Key, Record)>, Error> {
+        let (mut neighbors, mut failed) = (Vec::new(), None);
+        with_state!(self, reads => match reads.owner(key)? {
+            Some(vertex) => {
+                reads.neighbor_records(hop.label, hop.direction, vertex, &mut |neighbor, record| {
+                    match decoded(record) {
+                        Ok(record) => neighbors.push((reads.key(neighbor), record)),
+                        Err(error) => failed = Some(error),
+                    }
+                })
+            }
+            None => Ok(()),
+        })?;
+        failed.map_or(Ok(neighbors), |error| Err(error.into()))
     }
 
-    fn parallel(
-        &self,
+    /// Returns the parallel edges between two vertices with keys in a range.
+    pub(crate) fn parallel(
+        self,
         label: LabelId,
         source: KeyRef<'_>,
         destination: KeyRef<'_>,
         keys: RangeInclusive<u64>,
     ) -> Result<Vec<(u64, Record)>, Error> {
-        self.read(Reading::Edge(label, source, destination), |staged, state| {
-            staged.parallel_edges(state, label, source, destination, keys)
-        })
+        let mut edges = Vec::new();
+        let mut push = |key, record: &[u8]| {
+            edges.push((key, decoded(record)?));
+            Ok(())
+        };
+        with_state!(self, reads => reads.parallel_edges(label, source, destination, keys, &mut push))?;
+        Ok(edges)
     }
 
-    fn parallel_of(
-        &self,
+    /// Returns the parallel edges of a vertex with keys in a range.
+    pub(crate) fn parallel_of(
+        self,
         hop: Hop,
         key: KeyRef<'_>,
         keys: RangeInclusive<u64>,
     ) -> Result<Vec<EdgeOfVertex>, Error> {
-        self.read(Reading::Neighbors(key), |staged, state| staged.parallel_neighbors(state, hop, key, keys))
+        let mut edges = Vec::new();
+        with_state!(self, reads => match reads.owner(key)? {
+            Some(vertex) => {
+                let mut push = |neighbor, number, record: &[u8]| {
+                    let record = decoded(record)?;
+                    edges.push(EdgeOfVertex { number, record, ..EdgeOfVertex::to(reads.key(neighbor)) });
+                    Ok(())
+                };
+                reads.parallel_neighbors(hop.label, hop.direction, vertex, keys, &mut push)
+            }
+            None => Ok(()),
+        })?;
+        Ok(edges)
+    }
+
+    /// Returns the newest edges of a vertex.
+    pub(crate) fn newest_edges(
+        self,
+        hop: Hop,
+        key: KeyRef<'_>,
+        newest: &Newest,
+        has_records: bool,
+    ) -> Result<Vec<EdgeOfVertex>, Error> {
+        let Hop { label, direction } = hop;
+        let mut edges = Vec::new();
+        with_state!(self, reads => {
+            reads.visit_newest(label, direction, key, newest, &mut |edge| {
+                let record = if has_records { decoded(edge.record)? } else { Record::EMPTY };
+                let NewestEdge { neighbor, key: number, value, .. } = edge;
+                edges.push(EdgeOfVertex { neighbor: reads.key(neighbor), number, value, record });
+                Ok(())
+            })
+        })?;
+        Ok(edges)
     }
 }

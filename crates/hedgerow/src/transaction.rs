@@ -3,13 +3,13 @@
 use crate::engines::{SharedStore, TypedStore};
 use crate::error::Error;
 use crate::options::Isolation;
-use crate::reads::{Reading, StagedReads};
+use crate::reads::{Reading, Reads, State};
 use crate::snapshot::Snapshot;
 use crate::staged::Staged;
 use crate::write_graph::{RecordUpdate, Updated, Writes};
 use hedgerow_log::Durability;
-use hedgerow_model::{CommitTimestamp, Operation};
-use hedgerow_pipeline::{Commit, Error as Cause, Interactive, ReadSet, StateReads, Store, Touched};
+use hedgerow_model::{CommitTimestamp, Operation, VertexId};
+use hedgerow_pipeline::{Commit, Error as Cause, Interactive, ReadSet, StagedChanges, Store, Touched};
 use hedgerow_sequencer::ReaderKind;
 use std::cell::RefCell;
 
@@ -32,7 +32,7 @@ pub struct WriteTxn {
 impl WriteTxn {
     pub(crate) fn begin(typed: &SharedStore, isolation: Isolation) -> Result<Self, Error> {
         let snapshot = Snapshot::open(typed, ReaderKind::Interactive)?;
-        let staged = Staged::new(snapshot.topology(), typed.get()?.shared_catalog());
+        let staged = Staged::new(StagedChanges::of_snapshot(snapshot.topology(), snapshot.vertex_bound()));
         let reads = (isolation == Isolation::Serializable).then(ReadSet::default);
         let (staged, reads, input) = (staged.into(), reads.into(), RefCell::default());
         Ok(WriteTxn { snapshot, staged, reads, input })
@@ -48,6 +48,45 @@ impl WriteTxn {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.staged.borrow().operations().is_empty()
+    }
+
+    /// Returns the state that this transaction reads, with the writes staged so far: for kernels,
+    /// iterators, paths and all other reads of a [`Snapshot`], which later writes do not change.
+    /// O(operations staged since the last read).
+    ///
+    /// Vertices that the transaction makes have ids of their own, above all others, unless keys are
+    /// ids. The numbers of edges are bounds. A serializable transaction depends on the whole graph
+    /// from now on: any other commit is a conflict.
+    ///
+    /// ```
+    /// use hedgerow::kernels::Wcc;
+    /// use hedgerow::prelude::*;
+    ///
+    /// let graph = Graph::in_memory(GraphOptions::new().undirected().label::<()>("knows"))?;
+    /// let knows = graph.label::<()>("knows")?;
+    /// graph.ingest(knows, &[(1, 2), (3, 4)])?;
+    /// let components = graph.transact(|transaction| {
+    ///     transaction.put_edge(knows, 2, 3)?;
+    ///     let found = transaction.snapshot()?.run(Wcc::default().label(knows))?;
+    ///     Ok(found.component_count())
+    /// })?;
+    /// assert_eq!(components, 1);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The store could not be read.
+    pub fn snapshot(&self) -> Result<Snapshot, Error> {
+        if let Some(reads) = &mut *self.reads.borrow_mut() {
+            reads.track_everything();
+        }
+        if self.is_empty() { Ok(self.snapshot.clone()) } else { self.with_staged() }
+    }
+
+    fn with_staged(&self) -> Result<Snapshot, Error> {
+        let store = &self.snapshot.typed()?.store;
+        let changes = self.staged.borrow_mut().changes(store, || Ok(self.snapshot.view_below()))?;
+        Ok(self.snapshot.with_staged(changes))
     }
 
     /// Notes with the commit that it came from `input`, the position of an importer, as
@@ -98,46 +137,44 @@ impl WriteTxn {
     }
 }
 
-impl StagedReads for WriteTxn {
+impl Reads for WriteTxn {
     fn typed(&self) -> Result<&TypedStore, Error> {
         self.snapshot.typed()
     }
 
-    fn read<T>(
-        &self,
-        reading: Reading<'_>,
-        run: impl FnOnce(&Staged, &dyn StateReads) -> Result<T, Cause>,
-    ) -> Result<T, Error> {
-        self.staged.borrow_mut().look();
-        self.snapshot.read(|state| {
-            if let Some(reads) = &mut *self.reads.borrow_mut() {
-                track(&self.snapshot.typed()?.store, state, reads, reading);
-            }
-            Ok::<_, Error>(run(&self.staged.borrow(), state)?)
-        })
+    fn state(&self, reading: Reading<'_>) -> Result<State<'_>, Error> {
+        if let Some(reads) = &mut *self.reads.borrow_mut() {
+            track(&self.snapshot, reads, reading)?;
+        }
+        match self.is_empty() {
+            true => Ok(State::Snapshot(&self.snapshot)),
+            false => self.with_staged().map(State::Opened),
+        }
     }
 }
 
-/// Adds a read to the read set of a serializable transaction.
-fn track(store: &Store, state: &dyn StateReads, reads: &mut ReadSet, reading: Reading<'_>) {
+/// Adds a read to the read set of a serializable transaction. A key of the wrong kind is not added:
+/// the read itself returns the error.
+fn track(snapshot: &Snapshot, reads: &mut ReadSet, reading: Reading<'_>) -> Result<(), Error> {
+    let store = &snapshot.typed()?.store;
+    let mut add = |key, what: &dyn Fn(VertexId) -> Option<Touched>| {
+        let vertex = snapshot.vertex_id(key).ok()?;
+        reads.track(store, key, vertex, what);
+        vertex
+    };
     match reading {
-        Reading::Vertex(key) => {
-            reads.track(store, state, key, |_| None);
-        }
-        Reading::Record(key) => {
-            reads.track(store, state, key, |vertex| Some(Touched::Record(vertex)));
-        }
-        Reading::Neighbors(key) => {
-            reads.track(store, state, key, |vertex| Some(Touched::Neighbors(vertex)));
-        }
+        Reading::Vertex(key) => drop(add(key, &|_| None)),
+        Reading::Record(key) => drop(add(key, &|vertex| Some(Touched::Record(vertex)))),
+        Reading::Neighbors(key) => drop(add(key, &|vertex| Some(Touched::Neighbors(vertex)))),
         Reading::Edge(label, source, destination) => {
-            let other = reads.track(store, state, destination, |_| None);
-            reads.track(store, state, source, |vertex| {
+            let other = add(destination, &|_| None);
+            add(source, &|vertex| {
                 let (from, to) = store.topology.canonical(vertex, other?);
                 Some(Touched::Edge(label, from, to))
             });
         }
     }
+    Ok(())
 }
 
 impl Writes for WriteTxn {
@@ -153,10 +190,9 @@ impl Writes for WriteTxn {
     }
 
     fn update(&self, update: RecordUpdate) -> Result<Updated<()>, Error> {
-        let decided = self.decide(&update)?;
-        let updated = Updated { held: decided.held, changed: decided.changed, written: () };
-        // Staged even if it does nothing, so that a concurrent commit to the edge is a conflict.
-        self.staged.borrow_mut().push_decided(update, decided);
-        Ok(updated)
+        let (source, destination) = (update.source.as_ref(), update.destination.as_ref());
+        self.state(Reading::Edge(update.label, source, destination))?;
+        let (store, view) = (&self.snapshot.typed()?.store, self.snapshot.view_below());
+        Ok(self.staged.borrow_mut().update(store, &view, update)?)
     }
 }

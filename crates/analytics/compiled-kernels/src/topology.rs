@@ -85,7 +85,7 @@ impl<V: RecordView> RecordView for Symmetric<'_, V> {
         self.view.vertex_record(vertex)
     }
 
-    fn parallel_edge_count(&self, label: LabelId) -> u64 {
+    fn parallel_edge_count(&self, label: LabelId) -> Count {
         self.view.parallel_edge_count(label)
     }
 

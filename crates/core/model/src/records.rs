@@ -1,7 +1,8 @@
 //! Encoded records, returned by views.
 
 use crate::{
-    Direction, GraphView, LabelId, NewestRecords, NoCommitOrder, ReadError, Record, VertexId, ViewError,
+    Count, Direction, GraphView, LabelId, NewestRecords, NoCommitOrder, ReadError, Record, VertexId,
+    ViewError,
 };
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -17,11 +18,11 @@ pub trait RecordView: GraphView {
     /// The record of `vertex`; `None` if the vertex does not exist. O(1).
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Self::Error>;
 
-    /// Number of parallel edges of `label`, whose [`edge_count`](GraphView::edge_count) is the
-    /// number of connected pairs of vertices; an undirected edge counts once. 0 if edges of the
-    /// label cannot be parallel, or if a pair with several edges is a repeated neighbor, as in a
-    /// static graph. O(1).
-    fn parallel_edge_count(&self, label: LabelId) -> u64;
+    /// Number of parallel edges of `label`, as far as it is known. Their
+    /// [`edge_count`](GraphView::edge_count) is the number of connected pairs of vertices; an
+    /// undirected edge counts once. 0 if edges of the label cannot be parallel, or if a pair with
+    /// several edges is a repeated neighbor, as in a static graph. O(1).
+    fn parallel_edge_count(&self, label: LabelId) -> Count;
 
     /// A cursor over the records of `label` in `direction`; each thread needs its own.
     ///

@@ -47,8 +47,8 @@ impl ViewState<'_> {
 
     /// Number of parallel edges of a label.
     #[must_use]
-    pub fn parallel_edge_count(self, label: LabelId) -> u64 {
-        self.with_counts(|counts| counts.parallel_of(label))
+    pub fn parallel_edge_count(self, label: LabelId) -> Count {
+        Count::exactly(self.with_counts(|counts| counts.parallel_of(label)))
     }
 
     /// Returns true if the state may contain this vertex. The engine itself stores nothing at or

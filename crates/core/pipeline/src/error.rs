@@ -82,6 +82,11 @@ pub enum Error {
     /// The engine is not `NewestFirst`.
     #[error("this engine does not keep the order in which edges were put; `tel` does")]
     NoCommitOrder,
+    /// Staged writes have no commit yet.
+    #[error(
+        "what a transaction staged is of no commit yet: read its edges by their time, or a snapshot by commit"
+    )]
+    NoCommitOrderOfStaged,
     /// An engine sees parallel edges as one record.
     #[error("edges of {label:?} may be parallel, and are not kept in the order in which they were put")]
     NoCommitOrderOfParallel {

@@ -20,7 +20,7 @@
 //! |---|---|
 //! | `commit` | the phases of a commit (`decided`), and the decisions of each kind of commit: `edge`, `each`, `ingest`, transactions (`acquire`, `resolve`, `pairs`) |
 //! | [`dictionary`] | keys to vertex ids and back |
-//! | `reads` | point reads by key on a state |
+//! | `reads` | reads by key on a state; the writes of a transaction over a state |
 //! | `journal` | the log of a graph, and the waits of commits for it |
 //! | `labels` | labels that are added to an open graph |
 //! | `durable` | checkpoints, full compaction, and recovery |
@@ -57,8 +57,9 @@ pub use durable::{
 pub use error::{Error, LabelExists, read_failed};
 pub use journal::{Journal, Recovery};
 pub use reads::{
-    KeyReads, LabelReads, Newest, NewestBy, NewestEdge, StateReads, ViewReads, VisitEdge, VisitParallel,
-    VisitParallelNeighbor, time_of,
+    EdgeRecordChange, LabelReads, Newest, NewestBy, NewestEdge, Overlay, OverlayAdjacency, OverlayCursor,
+    OverlayParallel, OverlayRecords, StagedChanges, StagedUpdate, ViewReads, VisitEdge, VisitParallel,
+    VisitParallelNeighbor,
 };
 pub use records::decoded;
 pub use settings::{Compaction, Settings};

@@ -65,7 +65,7 @@ pub(crate) trait AnyView: Sync {
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError>;
 
-    fn parallel_edge_count(&self, label: LabelId) -> u64;
+    fn parallel_edge_count(&self, label: LabelId) -> Count;
 
     fn edge_records(
         &self,
@@ -145,7 +145,7 @@ impl<V: RecordView> AnyView for V {
         RecordView::vertex_record(self, vertex).map_err(Into::into)
     }
 
-    fn parallel_edge_count(&self, label: LabelId) -> u64 {
+    fn parallel_edge_count(&self, label: LabelId) -> Count {
         RecordView::parallel_edge_count(self, label)
     }
 
@@ -230,7 +230,7 @@ impl RecordView for ErasedView<'_> {
         self.0.vertex_record(vertex)
     }
 
-    fn parallel_edge_count(&self, label: LabelId) -> u64 {
+    fn parallel_edge_count(&self, label: LabelId) -> Count {
         self.0.parallel_edge_count(label)
     }
 

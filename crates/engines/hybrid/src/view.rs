@@ -172,7 +172,7 @@ impl RecordView for HybridView<'_> {
         Ok(self.vertex(vertex).and_then(|vertex| vertex.record(self.timestamp(), &self.engine.domain.pin())))
     }
 
-    fn parallel_edge_count(&self, label: LabelId) -> u64 {
+    fn parallel_edge_count(&self, label: LabelId) -> Count {
         self.state.parallel_edge_count(label)
     }
 

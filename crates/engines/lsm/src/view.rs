@@ -138,7 +138,7 @@ impl RecordView for LsmView<'_> {
         record.map_err(|error| ReadError::new(format!("the record of vertex {vertex}"), error))
     }
 
-    fn parallel_edge_count(&self, label: LabelId) -> u64 {
+    fn parallel_edge_count(&self, label: LabelId) -> Count {
         self.state.parallel_edge_count(label)
     }
 

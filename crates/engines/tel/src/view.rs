@@ -138,7 +138,7 @@ impl<'s> RecordView for TelView<'s> {
         Ok(self.vertex(vertex).and_then(|vertex| vertex.record(self.at(), &self.engine.retired.domain.pin())))
     }
 
-    fn parallel_edge_count(&self, label: LabelId) -> u64 {
+    fn parallel_edge_count(&self, label: LabelId) -> Count {
         self.state.parallel_edge_count(label)
     }
 

@@ -2,13 +2,15 @@
 
 use crate::error::{Error, Reason};
 use hedgerow_encoding::EdgeWeight;
+use hedgerow_erased::ErasedView;
 use hedgerow_model::{Direction, LabelId, ReadError, VertexId};
-use hedgerow_pipeline::{StateReads, read_failed};
+use hedgerow_pipeline::{ViewReads, read_failed};
 use hedgerow_sync::CancelToken;
 
 /// The edges of one label in a state.
 pub(super) struct FollowedEdges<'s> {
-    pub(super) state: &'s dyn StateReads,
+    /// Behind virtual calls, so that a search is compiled once.
+    pub(super) reads: ViewReads<'s, ErasedView<'s>>,
     pub(super) label: LabelId,
     /// The weight of an edge; `None` is 1. An edge without the property is not followed.
     pub(super) weight: Option<EdgeWeight>,
@@ -42,11 +44,11 @@ impl FollowedEdges<'_> {
         };
         match self.weight {
             None => {
-                self.state
-                    .neighbors(self.label, direction, vertex, &mut |neighbor, _| pass(neighbor, 1.0))?;
+                self.reads
+                    .neighbor_values(self.label, direction, vertex, &mut |neighbor, _| pass(neighbor, 1.0))?;
             }
             Some(weight @ EdgeWeight::Value(_)) => {
-                self.state.neighbors(self.label, direction, vertex, &mut |neighbor, value| {
+                self.reads.neighbor_values(self.label, direction, vertex, &mut |neighbor, value| {
                     pass(neighbor, weight.of_value(value));
                 })?;
             }
@@ -56,7 +58,7 @@ impl FollowedEdges<'_> {
                     Ok(weight) => weight.into_iter().for_each(|weight| pass(neighbor, weight)),
                     Err(error) => failed = failed.take().or(Some(error)),
                 };
-                self.state.neighbor_records(self.label, direction, vertex, visit)?;
+                self.reads.neighbor_records(self.label, direction, vertex, visit)?;
                 failed.map_or(Ok(()), |error| {
                     Err(read_failed(ReadError::new("the record of an edge", error)))
                 })?;
@@ -65,7 +67,7 @@ impl FollowedEdges<'_> {
         match wrong {
             None => Ok(()),
             Some((neighbor, weight)) => {
-                let (from, to) = (self.state.key(vertex), self.state.key(neighbor));
+                let (from, to) = (self.reads.key(vertex), self.reads.key(neighbor));
                 Err(Reason::BadWeight { from, to, weight }.into())
             }
         }

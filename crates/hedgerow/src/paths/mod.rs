@@ -161,17 +161,15 @@ impl Snapshot {
         };
         let is_reversible = self.topology().stored(Direction::In).is_some();
         let PathOptions { longest, count, cancel, .. } = *options;
-        self.read(|state| {
-            let (Some(from), Some(to)) = (state.vertex(from)?, state.vertex(to)?) else {
-                return Ok(Vec::new());
-            };
-            let edges = FollowedEdges { state, label, weight, is_reversible, cancel };
-            let routes = several::shortest_routes(&edges, (from, to), count, longest)?;
-            let path = |route: search::Route| Path {
-                length: route.length(),
-                vertices: route.vertices.into_iter().map(|vertex| state.key(vertex)).collect(),
-            };
-            Ok::<_, Error>(routes.into_iter().map(path).collect())
-        })
+        let view = self.erased_view()?;
+        let reads = self.erased_reads(&view)?;
+        let (Some(from), Some(to)) = (reads.vertex(from)?, reads.vertex(to)?) else { return Ok(Vec::new()) };
+        let edges = FollowedEdges { reads, label, weight, is_reversible, cancel };
+        let routes = several::shortest_routes(&edges, (from, to), count, longest)?;
+        let path = |route: search::Route| Path {
+            length: route.length(),
+            vertices: route.vertices.into_iter().map(|vertex| edges.reads.key(vertex)).collect(),
+        };
+        Ok(routes.into_iter().map(path).collect())
     }
 }

@@ -2,7 +2,11 @@
 
 use super::Snapshot;
 use crate::error::Error;
-use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
+use hedgerow_encoding::ParallelList;
+use hedgerow_erased::ErasedView;
+use hedgerow_model::{
+    Adjacency, Cursor, Direction, GraphView, LabelId, ParallelEdges, RecordCursor, RecordView, VertexId,
+};
 use hedgerow_pipeline::read_failed;
 use std::ops::ControlFlow;
 
@@ -26,6 +30,9 @@ impl Snapshot {
 
     fn scan_edge_count(&self, label: LabelId) -> Result<u64, Error> {
         let view = self.erased_view()?;
+        if self.typed()?.catalog().are_parallel(label) {
+            return self.scan_parallel_count(label, &view);
+        }
         let adjacency = view.adjacency::<()>(label, Direction::Out)?;
         let (bound, is_undirected) = (self.vertex_bound(), self.topology().is_undirected());
         let (mut cursor, mut entries, mut loops) = (adjacency.cursor(), 0, 0);
@@ -37,5 +44,26 @@ impl Snapshot {
         scanned.map(drop).map_err(read_failed)?;
         // An undirected edge is an entry at both ends, a self loop at one.
         Ok(if is_undirected { (entries + loops) / 2 } else { entries })
+    }
+
+    fn scan_parallel_count(&self, label: LabelId, view: &ErasedView<'_>) -> Result<u64, Error> {
+        let mut records = view.edge_records(label, Direction::Out)?;
+        let (is_undirected, mut edges) = (self.topology().is_undirected(), 0);
+        let scanned = records.scan(0..self.vertex_bound(), |vertex, neighbor, record| {
+            if is_undirected && neighbor < vertex {
+                return ControlFlow::Continue(());
+            }
+            match ParallelList::of_record(record).and_then(ParallelList::count) {
+                Ok(count) => {
+                    edges += count;
+                    ControlFlow::Continue(())
+                }
+                Err(error) => ControlFlow::Break(error),
+            }
+        });
+        match scanned.map_err(read_failed)?.break_value() {
+            None => Ok(edges),
+            Some(error) => Err(read_failed(error).into()),
+        }
     }
 }

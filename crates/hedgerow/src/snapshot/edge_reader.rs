@@ -4,9 +4,9 @@ use crate::data::hidden::Stored;
 use crate::data::{EdgeData, Names, Owner};
 use crate::error::{Error, Reason};
 use crate::label::HopOf;
-use crate::snapshot::{Snapshot, with_reads, with_view};
+use crate::snapshot::{Snapshot, with_reads};
 use hedgerow_model::{AsKey, Key, Record};
-use hedgerow_pipeline::{KeyReads, LabelReads, ViewReads};
+use hedgerow_pipeline::LabelReads;
 
 /// Looks up edges of one label in a snapshot: see [`Snapshot::with_edges`].
 pub struct EdgeReader<'r, T: EdgeData> {

@@ -3,6 +3,7 @@
 use crate::data::{EdgeData, Names, Owner};
 use crate::error::Error;
 use crate::label::{Hop, Label};
+use crate::reads::State;
 use crate::snapshot::Snapshot;
 use hedgerow_model::{AsKey, Key, LabelId, VertexId};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -205,7 +206,7 @@ impl Snapshot {
         let typed = self.typed()?;
         typed.label_schema(hop.label)?;
         typed.check_direction(hop.direction)?;
-        self.visit_values::<(), B>(hop, key, |neighbor, ()| visit(neighbor))
+        State::Snapshot(self).visit_values::<(), B>(hop, key, |neighbor, ()| visit(neighbor))
     }
 
     /// Pairs values by vertex id, as kernels return them, with the keys of the vertices.

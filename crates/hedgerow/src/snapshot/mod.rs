@@ -14,7 +14,7 @@ pub use iterate::{Edge, Edges, Vertices};
 pub use options::SnapshotOptions;
 pub use unarchived::UnarchivedEdge;
 
-use crate::engines::{EngineSnapshot, GraphEngine, SharedStore, TypedStore};
+use crate::engines::{EngineSnapshot, GraphEngine, SharedStore, TypedStore, with_engine};
 use crate::error::Error;
 use crate::label::Hop;
 use crate::options::EngineKind;
@@ -22,10 +22,9 @@ use crate::record_ref::RecordRef;
 use hedgerow_erased::ErasedView;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{
-    AsKey, Catalog, CommitTimestamp, Count, Counts, GraphView, Key, KeyRef, LabelId, RecordView, Topology,
-    VertexId,
+    AsKey, Catalog, CommitTimestamp, Count, Counts, GraphView, Key, LabelId, RecordView, Topology, VertexId,
 };
-use hedgerow_pipeline::{Error as Cause, KeyReads, Newest, NewestEdge, StateReads, ViewReads, read_failed};
+use hedgerow_pipeline::{Newest, NewestEdge, Overlay, StagedChanges, ViewReads, read_failed};
 use hedgerow_sequencer::{AsOf, ReaderKind, Registrar, Registration, Sequencer};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Deref, Range};
@@ -36,14 +35,21 @@ use std::time::Duration;
 /// [`Graph::snapshot`](crate::Graph::snapshot) opens a snapshot in O(1); cloning it takes O(1). It
 /// can be sent to any thread and kept for any time, retains exactly the versions that it can see,
 /// and stays readable when the graph handle is dropped.
+///
+/// [`WriteTxn::snapshot`](crate::WriteTxn::snapshot) returns the state that a transaction reads,
+/// with its own writes.
 #[derive(Clone)]
-pub struct Snapshot(Arc<Open>);
+pub struct Snapshot {
+    open: Arc<Open>,
+    /// The writes of the transaction whose state this is.
+    staged: Option<Arc<StagedChanges>>,
+}
 
 impl Drop for Snapshot {
     /// In a forked child, leaks the snapshot: locks of the parent may never be released there.
     fn drop(&mut self) {
         if self.shared().get().is_err() {
-            std::mem::forget(Arc::clone(&self.0));
+            std::mem::forget(Arc::clone(&self.open));
         }
     }
 }
@@ -101,49 +107,53 @@ impl std::fmt::Debug for Snapshot {
 /// `even in child`.
 macro_rules! with_view {
     ($snapshot:expr, $store:ident, $view:ident => $run:expr) => {
-        with_view!(@ $snapshot.typed()?, $snapshot, $store, $view => $run)
+        $crate::snapshot::with_view!(@ $snapshot.typed()?, $snapshot, $store, $view => $run)
     };
     (even in child $snapshot:expr, $store:ident, $view:ident => $run:expr) => {
-        with_view!(@ $snapshot.shared().even_in_child(), $snapshot, $store, $view => $run)
+        $crate::snapshot::with_view!(@ $snapshot.shared().even_in_child(), $snapshot, $store, $view => $run)
     };
     (@ $typed:expr, $snapshot:expr, $store:ident, $view:ident => $run:expr) => {
         {
             let typed: &$crate::engines::TypedStore = $typed;
             let $store = &typed.store;
-            $crate::engines::with_engine!(typed, engine => {
-                let $view = $crate::snapshot::view_of(&**engine, $snapshot);
-                $run
-            })
+            match $snapshot.staged() {
+                None => $crate::engines::with_engine!(typed, engine => {
+                    let $view = $crate::snapshot::view_of(&**engine, $snapshot);
+                    $run
+                }),
+                Some(staged) => {
+                    let $view = hedgerow_pipeline::Overlay::new($snapshot.view_below(), staged);
+                    $run
+                }
+            }
         }
     };
 }
-use with_view;
+pub(crate) use with_view;
 
 /// Runs an expression with point reads on the snapshot, compiled for its engine. The caller has
 /// excluded a forked child when it looked up the label: another check would cost a hundredth of a
 /// read.
 macro_rules! with_reads {
     ($snapshot:expr, $reads:ident => $run:expr) => {
-        with_view!(even in child $snapshot, store, view => {
-            let $reads = ViewReads { store, view: &view, keys: KeyReads::AsOf };
+        $crate::snapshot::with_view!(even in child $snapshot, store, view => {
+            let $reads = hedgerow_pipeline::ViewReads { store, view: &view, staged: $snapshot.staged() };
             $run
         })
     };
 }
-use with_reads;
+pub(crate) use with_reads;
 
 /// The snapshot's view of its graph's engine.
 #[inline]
-fn view_of<'s, E: GraphEngine>(engine: &'s E, snapshot: &'s Snapshot) -> E::View<'s> {
-    engine.view(E::part_of(&snapshot.0.state), snapshot.token())
+pub(crate) fn view_of<'s, E: GraphEngine>(engine: &'s E, snapshot: &'s Snapshot) -> E::View<'s> {
+    engine.view(E::part_of(&snapshot.open.state), snapshot.token())
 }
 
 /// Returns the number of edges of a label; an engine counts parallel edges as one.
 fn count_edges(view: &impl RecordView, label: LabelId) -> Count {
-    match view.parallel_edge_count(label) {
-        0 => view.edge_count(label),
-        edges => Count::exactly(edges),
-    }
+    let each = view.parallel_edge_count(label);
+    if each.at_most() == 0 { view.edge_count(label) } else { each }
 }
 
 impl Snapshot {
@@ -161,11 +171,21 @@ impl Snapshot {
 
     fn of(registration: Registration<Ordered>, is_private: bool) -> Result<Self, Error> {
         let state = registration.by().0.get()?.open_snapshot(registration.token(), is_private)?;
-        Ok(Snapshot(Arc::new(Open { state, registration })))
+        Ok(Snapshot { open: Arc::new(Open { state, registration }), staged: None })
+    }
+
+    /// Returns this state with the writes of a transaction that reads it.
+    pub(crate) fn with_staged(&self, staged: Arc<StagedChanges>) -> Self {
+        Snapshot { open: Arc::clone(&self.open), staged: Some(staged) }
+    }
+
+    #[inline]
+    pub(crate) fn staged(&self) -> Option<&StagedChanges> {
+        self.staged.as_deref()
     }
 
     pub(crate) fn shared(&self) -> &SharedStore {
-        &self.0.registration.by().0
+        &self.open.registration.by().0
     }
 
     /// Returns the store, for reads. Fails in a forked child.
@@ -175,27 +195,13 @@ impl Snapshot {
     }
 
     fn token(&self) -> &Registered {
-        self.0.registration.token()
+        self.open.registration.token()
     }
 
-    /// Runs `read` with point reads on this state.
-    pub(crate) fn read<T, F>(&self, read: impl FnOnce(&dyn StateReads) -> Result<T, F>) -> Result<T, Error>
-    where
-        Error: From<F>,
-    {
-        let (mut read, mut result) = (Some(read), None);
-        self.read_once(&mut |state| result = read.take().map(|read| read(state)))?;
-        Ok(result.expect("the state was read once")?)
-    }
-
-    /// Calls `read` once, with point reads on this state.
-    ///
-    /// Not generic, so that these reads are compiled for every engine here, and not in each crate
-    /// that calls them.
+    /// Returns the engine's view behind virtual calls, without the writes of a transaction.
     #[inline(never)]
-    fn read_once(&self, read: &mut dyn FnMut(&dyn StateReads)) -> Result<(), Error> {
-        with_view!(self, store, view => read(&ViewReads { store, view: &view, keys: KeyReads::AsOf }));
-        Ok(())
+    pub(crate) fn view_below(&self) -> ErasedView<'_> {
+        with_engine!(self.shared().even_in_child(), engine => ErasedView::new(view_of(&**engine, self)))
     }
 
     /// Returns the view behind virtual calls, for code compiled in the caller's crate whose compile
@@ -204,13 +210,22 @@ impl Snapshot {
     /// # Errors
     /// This is a forked child.
     #[inline(never)]
-    fn erased_view(&self) -> Result<ErasedView<'_>, Error> {
+    pub(crate) fn erased_view(&self) -> Result<ErasedView<'_>, Error> {
         Ok(with_view!(self, _store, view => ErasedView::new(view)))
+    }
+
+    /// Returns reads by key on the [erased view](Self::erased_view).
+    pub(crate) fn erased_reads<'v>(
+        &'v self,
+        view: &'v ErasedView<'v>,
+    ) -> Result<ViewReads<'v, ErasedView<'v>>, Error> {
+        Ok(ViewReads { store: &self.typed()?.store, view, staged: self.staged() })
     }
 
     /// Returns the key of a vertex that exists in this state.
     fn key_of(&self, vertex: VertexId) -> Key {
-        self.shared().even_in_child().store.dictionary.key(vertex)
+        let new = self.staged().and_then(|staged| staged.key_of_new(vertex));
+        new.map_or_else(|| self.shared().even_in_child().store.dictionary.key(vertex), Key::clone)
     }
 
     /// Returns the commit whose state this is.
@@ -223,7 +238,7 @@ impl Snapshot {
     /// the time since its state was the newest.
     #[must_use]
     pub fn age(&self) -> Duration {
-        self.0.registration.opened().elapsed()
+        self.open.registration.opened().elapsed()
     }
 
     /// Returns the engine that holds the graph.
@@ -248,7 +263,10 @@ impl Snapshot {
     /// Returns the number of vertices. O(1).
     #[must_use]
     pub fn vertex_count(&self) -> u64 {
-        self.counts().vertices
+        match &self.staged {
+            None => self.counts().vertices,
+            Some(staged) => Overlay::new(self.view_below(), staged).vertex_count(),
+        }
     }
 
     /// Returns the number of edges over all labels: parallel edges one by one, an undirected edge
@@ -283,7 +301,10 @@ impl Snapshot {
     /// Returns a bound above all vertex ids. O(1).
     #[must_use]
     pub fn vertex_bound(&self) -> u32 {
-        self.counts().vertex_bound
+        match &self.staged {
+            None => self.counts().vertex_bound,
+            Some(staged) => Overlay::new(self.view_below(), staged).vertex_bound(),
+        }
     }
 
     fn counts(&self) -> &Counts {
@@ -295,7 +316,8 @@ impl Snapshot {
     /// # Errors
     /// The key is of another kind than the graph's.
     pub fn vertex_id(&self, key: impl AsKey) -> Result<Option<VertexId>, Error> {
-        self.read(|state| state.vertex(key.as_key()))
+        self.typed()?;
+        Ok(with_reads!(self, reads => reads.vertex(key.as_key()))?)
     }
 
     /// Returns the key of a vertex; `None` if it does not exist in this state. O(1).
@@ -353,10 +375,7 @@ impl Snapshot {
         let Hop { label, direction } = hop.into();
         self.typed()?.parallel_schema(label)?;
         self.typed()?.check_direction(direction)?;
-        self.read(|state| match state.owner(key.as_key())? {
-            Some(vertex) => state.parallel_degree(label, direction, vertex),
-            None => Ok(0),
-        })
+        Ok(with_reads!(self, reads => reads.parallel_degree(label, direction, key.as_key()))?)
     }
 
     /// Visits the newest edges of a vertex, newest first, with their records in place:
@@ -375,26 +394,12 @@ impl Snapshot {
         let hop = hop.into();
         self.typed()?.any_record_schema(hop.label)?;
         self.typed()?.check_direction(hop.direction)?;
-        self.visit_newest(hop, key.as_key(), newest, &mut |_, edge| {
+        let mut visit = |edge: NewestEdge<'_>| {
             visit(edge.neighbor, RecordRef::new(edge.record));
             Ok(())
-        })
-    }
-
-    fn visit_newest(
-        &self,
-        hop: Hop,
-        key: KeyRef<'_>,
-        newest: &Newest,
-        visit: &mut dyn FnMut(&dyn StateReads, NewestEdge<'_>) -> Result<(), Cause>,
-    ) -> Result<(), Error> {
-        // A vertex that does not exist has no edges, but an invalid query is an error all the same.
-        newest.clock(self.typed()?.label_schema(hop.label)?)?;
-        self.read(|state| match state.owner(key)? {
-            Some(vertex) => {
-                state.newest(hop.label, hop.direction, vertex, newest, &mut |edge| visit(state, edge))
-            }
-            None => Ok(()),
-        })
+        };
+        Ok(with_reads!(self, reads => {
+            reads.visit_newest(hop.label, hop.direction, key.as_key(), newest, &mut visit)
+        })?)
     }
 }

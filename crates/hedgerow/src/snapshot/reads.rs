@@ -1,15 +1,12 @@
-//! Point reads of a snapshot.
+//! Reads of a snapshot by key and by vertex id.
 
-use super::{Snapshot, with_reads, with_view};
+use super::{Snapshot, with_reads};
 use crate::engines::TypedStore;
 use crate::error::Error;
-use crate::label::Hop;
-use crate::reads::{EdgeOfVertex, Reads};
-use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, GraphView, Key, KeyRef, LabelId, Record, VertexId,
-};
-use hedgerow_pipeline::{Error as Cause, KeyReads, Newest, NewestEdge, ViewReads, decoded, read_failed};
-use std::ops::{ControlFlow, Range, RangeInclusive};
+use crate::reads::{Reading, Reads, State};
+use hedgerow_model::{Adjacency, Column, Cursor, Direction, GraphView, Key, LabelId, Record, VertexId};
+use hedgerow_pipeline::{decoded, read_failed};
+use std::ops::{ControlFlow, Range};
 
 impl Reads for Snapshot {
     #[inline]
@@ -17,154 +14,13 @@ impl Reads for Snapshot {
         Snapshot::typed(self)
     }
 
-    fn vertex_exists(&self, key: KeyRef<'_>) -> Result<bool, Error> {
-        Ok(self.read(|state| state.vertex(key))?.is_some())
-    }
-
-    fn vertex_record(&self, key: KeyRef<'_>) -> Result<Option<Record>, Error> {
-        let record = self.read(|state| {
-            let vertex = state.owner(key)?;
-            vertex.map_or(Ok(None), |vertex| state.record(vertex))
-        })?;
-        let nulls = || self.shared().even_in_child().catalog().vertices().nulls();
-        Ok(record.map(|record| if record.is_empty() { nulls() } else { record }))
-    }
-
     #[inline(always)]
-    fn value<W: Column>(
-        &self,
-        label: LabelId,
-        source: KeyRef<'_>,
-        destination: KeyRef<'_>,
-    ) -> Result<Option<W>, Error> {
-        Ok(with_reads!(self, reads => reads.edge_value(label, source, destination))?)
-    }
-
-    fn record(
-        &self,
-        label: LabelId,
-        source: KeyRef<'_>,
-        destination: KeyRef<'_>,
-    ) -> Result<Option<Record>, Error> {
-        self.read(|state| match (state.owner(source)?, state.owner(destination)?) {
-            (Some(source), Some(destination)) => state.edge_record(label, source, destination),
-            _ => Ok::<_, Cause>(None),
-        })
-    }
-
-    #[inline]
-    fn degree_of(&self, hop: Hop, key: KeyRef<'_>) -> Result<usize, Error> {
-        Ok(with_reads!(self, reads => reads.degree_of(hop.label, hop.direction, key))?)
-    }
-
-    fn values<W: Column>(
-        &self,
-        hop: Hop,
-        key: KeyRef<'_>,
-        mut visit: impl FnMut(Key, W),
-    ) -> Result<(), Error> {
-        let visited = self.visit_values(hop, key, |neighbor, value| {
-            visit(neighbor, value);
-            ControlFlow::<()>::Continue(())
-        });
-        visited.map(drop)
-    }
-
-    fn neighbor_keys(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<Key>, Error> {
-        let mut neighbors = Vec::new();
-        self.values::<()>(hop, key, |neighbor, ()| neighbors.push(neighbor))?;
-        Ok(neighbors)
-    }
-
-    fn records(&self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<(Key, Record)>, Error> {
-        let (mut neighbors, mut failed) = (Vec::new(), None);
-        self.read(|state| match state.owner(key)? {
-            Some(vertex) => state.neighbor_records(
-                hop.label,
-                hop.direction,
-                vertex,
-                &mut |neighbor, record| match decoded(record) {
-                    Ok(record) => neighbors.push((state.key(neighbor), record)),
-                    Err(error) => failed = Some(error),
-                },
-            ),
-            None => Ok(()),
-        })?;
-        failed.map_or(Ok(neighbors), |error| Err(error.into()))
-    }
-
-    fn parallel(
-        &self,
-        label: LabelId,
-        source: KeyRef<'_>,
-        destination: KeyRef<'_>,
-        keys: RangeInclusive<u64>,
-    ) -> Result<Vec<(u64, Record)>, Error> {
-        let mut edges = Vec::new();
-        self.read(|state| match (state.owner(source)?, state.owner(destination)?) {
-            (Some(source), Some(destination)) => {
-                state.parallel_edges(label, source, destination, keys, &mut |key, record| {
-                    edges.push((key, decoded(record)?));
-                    Ok(())
-                })
-            }
-            _ => Ok::<_, Cause>(()),
-        })?;
-        Ok(edges)
-    }
-
-    fn parallel_of(
-        &self,
-        hop: Hop,
-        key: KeyRef<'_>,
-        keys: RangeInclusive<u64>,
-    ) -> Result<Vec<EdgeOfVertex>, Error> {
-        let mut edges = Vec::new();
-        self.read(|state| match state.owner(key)? {
-            Some(vertex) => state.parallel_neighbors(
-                hop.label,
-                hop.direction,
-                vertex,
-                keys,
-                &mut |neighbor, number, record| {
-                    let record = decoded(record)?;
-                    edges.push(EdgeOfVertex { number, record, ..EdgeOfVertex::to(state.key(neighbor)) });
-                    Ok(())
-                },
-            ),
-            None => Ok(()),
-        })?;
-        Ok(edges)
-    }
-
-    fn newest_edges(&self, hop: Hop, key: KeyRef<'_>, newest: &Newest) -> Result<Vec<EdgeOfVertex>, Error> {
-        let has_records = self.typed()?.has_records(hop.label)?;
-        let mut edges = Vec::new();
-        self.visit_newest(hop, key, newest, &mut |state, edge| {
-            let record = if has_records { decoded(edge.record)? } else { Record::EMPTY };
-            let NewestEdge { neighbor, key, value, .. } = edge;
-            edges.push(EdgeOfVertex { neighbor: state.key(neighbor), number: key, value, record });
-            Ok(())
-        })?;
-        Ok(edges)
+    fn state(&self, _: Reading<'_>) -> Result<State<'_>, Error> {
+        Ok(State::Snapshot(self))
     }
 }
 
 impl Snapshot {
-    /// Visits the neighbors of a vertex and the values of the edges until `visit` breaks.
-    pub(super) fn visit_values<W: Column, B>(
-        &self,
-        hop: Hop,
-        key: KeyRef<'_>,
-        mut visit: impl FnMut(Key, W) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Error> {
-        Ok(
-            with_reads!(self, reads => reads.visit_neighbors(hop.label, hop.direction, key, |neighbor, value| {
-                visit(reads.store.dictionary.key(neighbor), value)
-            }))?,
-        )
-    }
-
     /// Visits the edges of vertices in a range of ids: both ends with their keys, and the value.
     pub(super) fn scan_values<W: Column>(
         &self,
@@ -196,14 +52,13 @@ impl Snapshot {
         mut visit: impl FnMut(Key, (VertexId, Key), Record) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut failed = None;
-        self.read(|state| {
-            state.neighbor_records(label, Direction::Out, vertex, &mut |neighbor, record| {
-                let visited = decoded(record)
-                    .map_err(Error::from)
-                    .and_then(|record| visit(state.key(vertex), (neighbor, state.key(neighbor)), record));
-                failed = failed.take().or(visited.err());
-            })
-        })?;
+        let mut pass = |neighbor, record: &[u8]| {
+            let ends = (self.key_of(vertex), (neighbor, self.key_of(neighbor)));
+            let visited =
+                decoded(record).map_err(Error::from).and_then(|record| visit(ends.0, ends.1, record));
+            failed = failed.take().or(visited.err());
+        };
+        with_reads!(self, reads => reads.neighbor_records(label, Direction::Out, vertex, &mut pass))?;
         failed.map_or(Ok(()), Err)
     }
 }

@@ -191,6 +191,7 @@ impl Run {
             conditions_failed += u64::from(!before.holds(&operation));
             self.check_own_reads(&transaction, &mine);
         }
+        mine.check_reads(&transaction.snapshot().unwrap(), &self.keys);
         if committed {
             assert_eq!(transaction.commit().unwrap().conditions_failed, conditions_failed);
             self.oracle = mine;

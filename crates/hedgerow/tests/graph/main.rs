@@ -31,5 +31,6 @@ mod paths;
 mod scratch;
 mod streams;
 mod surface;
+mod transaction_reads;
 mod typed;
 mod updates;

@@ -140,7 +140,7 @@ impl<'s, E: Entries> RecordView for FineGrainedView<'s, E> {
         Ok(self.vertex(vertex).and_then(|cell| cell.read().record(self.at()).cloned()))
     }
 
-    fn parallel_edge_count(&self, label: LabelId) -> u64 {
+    fn parallel_edge_count(&self, label: LabelId) -> Count {
         self.state.parallel_edge_count(label)
     }
 

@@ -8,10 +8,11 @@ use hedgerow::kernels::{
     Neighborhood, PageRank, Precision, Sources, Sssp, TriangleCount, TriangleOrder, Wcc, WccMethod,
 };
 use hedgerow::{
-    ColumnType, EdgeSchema, EngineKind, Graph, GraphOptions, LabelId, LabelSchema, Snapshot, Topology,
-    VertexId, WriteGraph,
+    ColumnType, Edge, EdgeSchema, EngineKind, Graph, GraphOptions, Key, LabelId, LabelSchema, Snapshot,
+    Topology, VertexId, WriteGraph,
 };
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use std::thread;
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
@@ -106,11 +107,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..20)
 }
 
-fn apply(graph: &Graph, step: &Step) {
+fn apply(graph: &impl WriteGraph, step: &Step) {
     match step {
         Step::Put(edges) => {
-            let edges: Vec<_> = edges.iter().map(|(from, to)| (*from, *to, weight(*from, *to))).collect();
-            graph.ingest(LabelId::DEFAULT, &edges).unwrap();
+            for (from, to) in edges {
+                graph.put_edge_with(LabelId::DEFAULT, *from, *to, weight(*from, *to)).unwrap();
+            }
         }
         Step::DeleteEdge(source, destination) => {
             graph.delete_edge(LabelId::DEFAULT, *source, *destination).unwrap();
@@ -119,6 +121,19 @@ fn apply(graph: &Graph, step: &Step) {
             graph.delete_vertex(*vertex).unwrap();
         }
     }
+}
+
+/// The vertices and the edges by key, with the bits of their weights.
+fn edges(snapshot: &Snapshot) -> (BTreeSet<Key>, BTreeSet<(Key, Key, u64)>) {
+    let vertices = snapshot.vertices().map(|vertex| vertex.unwrap().1).collect();
+    let edges = snapshot.all_edges::<f64>(LabelId::DEFAULT).unwrap().map(|edge| {
+        let Edge { source, destination, data } = edge.unwrap();
+        // An undirected edge begins at the lower id, which a transaction may choose otherwise.
+        let swap = snapshot.topology().is_undirected() && destination < source;
+        let (source, destination) = if swap { (destination, source) } else { (source, destination) };
+        (source, destination, data.to_bits())
+    });
+    (vertices, edges.collect())
 }
 
 proptest! {
@@ -131,8 +146,13 @@ proptest! {
             let (before, after) = steps.split_at(steps.len() / 2);
             before.iter().for_each(|step| apply(&graph, step));
             let old = graph.snapshot().unwrap();
+            let transaction = graph.begin().unwrap();
+            after.iter().for_each(|step| apply(&transaction, step));
+            let staged = transaction.snapshot().unwrap();
             after.iter().for_each(|step| apply(&graph, step));
-            for (snapshot, age) in [(old, "an old"), (graph.snapshot().unwrap(), "a new")] {
+            let new = graph.snapshot().unwrap();
+            prop_assert_eq!(edges(&staged), edges(&new));
+            for (snapshot, age) in [(old, "an old"), (new, "a new"), (staged, "a transaction's")] {
                 let what = format!("{age} snapshot of {engine:?}, {topology:?}");
                 kernels_agree(&snapshot, Execution::default(), what);
             }

@@ -37,9 +37,9 @@ impl Csr {
         let is_parallel = W::TYPE == ColumnType::Unit && has_parallel_edges(view, label);
         let edges = match is_parallel {
             true => view.parallel_edge_count(label),
-            false => view.edge_count(label).at_most(),
+            false => view.edge_count(label),
         };
-        let needed = copies * rows_bytes::<W>(vertex_bound, entry_count(view, edges));
+        let needed = copies * rows_bytes::<W>(vertex_bound, entry_count(view, edges.at_most()));
         options.memory.check(needed, vertex_bound, view.vertex_count())?;
 
         let rows = adjacencies.iter().zip(topology.directions()).map(|(adjacency, direction)| {
@@ -51,7 +51,7 @@ impl Csr {
         let mut rows = rows.collect::<Result<Vec<_>, _>>()?.into_iter();
         let out = rows.next().expect("every topology stores the out-neighbors, first");
         let copy = Csr::with_rows::<V, W>(view, label, topology, out)?;
-        let edge_count = if is_parallel { edges } else { copy.edge_count };
+        let edge_count = edges.exact().unwrap_or_else(|| copy.out.edge_count(topology));
         Ok(Csr { reverse: rows.next(), edge_count, ..copy })
     }
 

@@ -8,7 +8,7 @@ use std::ops::{ControlFlow, Range};
 
 /// Returns true if `label` has parallel edges, which its adjacency shows as one neighbor. O(1).
 pub fn has_parallel_edges(view: &impl RecordView, label: LabelId) -> bool {
-    view.parallel_edge_count(label) > view.edge_count(label).at_least()
+    view.parallel_edge_count(label).at_most() > view.edge_count(label).at_least()
 }
 
 /// Passes on the neighbors of every vertex in `range` that has any, ascending by vertex, in runs. A

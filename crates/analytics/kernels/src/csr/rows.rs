@@ -92,8 +92,11 @@ impl Rows {
 
     fn self_loops(&self) -> u64 {
         let vertices = (0..self.vertex_bound()).map(VertexId::new);
-        let has_loop = |vertex: &VertexId| self.neighbors[self.range(*vertex)].binary_search(vertex).is_ok();
-        vertices.filter(has_loop).count() as u64
+        let loops_of = |vertex: VertexId| {
+            let row = &self.neighbors[self.range(vertex)];
+            row.partition_point(|other| *other <= vertex) - row.partition_point(|other| *other < vertex)
+        };
+        vertices.map(|vertex| loops_of(vertex) as u64).sum()
     }
 
     pub(super) fn heap_bytes(&self) -> usize {

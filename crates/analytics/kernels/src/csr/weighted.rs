@@ -105,7 +105,7 @@ fn weigh_records<V: RecordView>(
     range: Range<u32>,
 ) -> Result<RowBlock, CsrError> {
     // The edges of other labels are not counted as parallel ones.
-    let are_parallel = view.parallel_edge_count(label) > 0;
+    let are_parallel = view.parallel_edge_count(label).at_most() > 0;
     let mut block = RowBlock::new(range.clone(), ColumnType::F64, 0);
     let each = |row: &mut Vec<_>, owner, neighbor, record: &[u8]| {
         let weight_of = |record| checked(owner, neighbor, weight.of_record(record).map_err(unreadable)?);

@@ -150,8 +150,8 @@ impl RecordView for ListView {
         Ok(self.contains_vertex(vertex)?.then_some(Record::EMPTY))
     }
 
-    fn parallel_edge_count(&self, _: LabelId) -> u64 {
-        0
+    fn parallel_edge_count(&self, _: LabelId) -> Count {
+        Count::default()
     }
 
     fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords<Infallible>, ViewError> {

@@ -21,8 +21,8 @@ impl RecordView for Backwards<'_> {
         Err(ViewError::NoRecords(label))
     }
 
-    fn parallel_edge_count(&self, _: LabelId) -> u64 {
-        0
+    fn parallel_edge_count(&self, _: LabelId) -> Count {
+        Count::default()
     }
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {

@@ -7,7 +7,6 @@
 use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::conflicts::Touched;
 use crate::error::{Error, read_failed};
-use crate::reads::StateReads;
 use crate::store::Store;
 use hedgerow_erased::ErasedView;
 use hedgerow_model::token::HeldLocks;
@@ -38,22 +37,20 @@ pub struct ReadSet {
     pub vertices: HashSet<VertexId>,
     /// Keys that had no vertex.
     pub absent: HashSet<Key>,
+    /// True if the whole graph was read: nothing may have changed.
+    pub(crate) everything: bool,
 }
 
 impl ReadSet {
-    /// Records a lookup of `key` in `state`, and the item that `what` returns for its vertex.
-    /// Returns the vertex.
-    ///
-    /// A key of the wrong kind is not recorded: the read itself returns the error.
+    /// Records a lookup of `key`, which found `vertex`, and the item that was read of the vertex.
     pub fn track(
         &mut self,
         store: &Store,
-        state: &dyn StateReads,
         key: KeyRef<'_>,
+        vertex: Option<VertexId>,
         what: impl Fn(VertexId) -> Option<Touched>,
-    ) -> Option<VertexId> {
+    ) {
         let hash = store.dictionary.hash(key);
-        let vertex = state.vertex(key).ok()?;
         match vertex {
             Some(vertex) => {
                 self.touched.insert(Touched::Deleted(hash));
@@ -69,7 +66,11 @@ impl ReadSet {
                 }
             }
         }
-        vertex
+    }
+
+    /// Records a read of the whole graph.
+    pub fn track_everything(&mut self) {
+        self.everything = true;
     }
 }
 
@@ -221,6 +222,9 @@ fn lock_units<'s>(
         .filter(|(operation, _)| matches!(operation, Operation::DeleteVertex { .. }))
         .filter_map(|(_, ids)| ids.first)
         .collect();
+    if reads.is_some_and(|reads| reads.everything) {
+        return Ok(LockGuard::lock(table, table.all()));
+    }
     if deleted.is_empty() {
         return Ok(LockGuard::lock(table, stripes));
     }

@@ -175,7 +175,11 @@ impl Store {
             .iter()
             .zip(ids)
             .all(|(operation, ids)| self.written_by(operation, *ids).into_iter().flatten().all(unchanged));
-        let read = interactive.reads.is_none_or(|reads| reads.touched.iter().copied().all(unchanged));
+        let read = interactive.reads.is_none_or(|reads| {
+            // With every lock held, no commit takes a stamp.
+            let none_came = || self.sequencer.newest().0 <= interactive.began;
+            reads.touched.iter().copied().all(unchanged) && (!reads.everything || none_came())
+        });
         (written && read).then_some(()).ok_or(Error::Conflict)
     }
 

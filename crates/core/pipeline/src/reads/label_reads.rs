@@ -3,9 +3,9 @@
 
 use crate::dictionary::DictionaryReader;
 use crate::error::{Error, read_failed};
-use crate::reads::by_key::visit_ascending;
-use crate::reads::state::visit_records;
-use crate::reads::{KeyReads, ViewReads};
+use crate::reads::ViewReads;
+use crate::reads::records::visit_records;
+use crate::reads::view_reads::visit_ascending;
 use crate::records::decoded;
 use hedgerow_model::{
     Adjacency, Column, Cursor, Direction, Key, KeyRef, LabelId, ReadError, Record, RecordCursor, RecordView,
@@ -68,7 +68,6 @@ impl<V: RecordView> ViewReads<'_, V> {
     }
 
     fn open_vertices(&self) -> KeyedVertices<'_, V> {
-        debug_assert_eq!(self.keys, KeyReads::AsOf);
         KeyedVertices { reads: self, keys: self.store.dictionary.reader() }
     }
 }
@@ -83,16 +82,22 @@ impl<V: RecordView> KeyedVertices<'_, V> {
     /// Returns a vertex of the key. If the key has no other vertex, it may not exist in the state.
     #[inline]
     fn of(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error> {
+        if self.reads.staged.is_some() {
+            return self.reads.owner(key);
+        }
         self.keys.find_among_several(key, |vertex| self.reads.exists(vertex))
     }
 
     #[inline]
     fn ends(&self, vertex: KeyRef<'_>, neighbor: KeyRef<'_>) -> Result<Option<(VertexId, VertexId)>, Error> {
+        if self.reads.staged.is_some() {
+            return self.reads.ends(vertex, neighbor);
+        }
         self.keys.find_ends_among_several(vertex, neighbor, |vertex| self.reads.exists(vertex))
     }
 
     fn key(&self, vertex: VertexId) -> Key {
-        self.reads.store.dictionary.key(vertex)
+        self.reads.key(vertex)
     }
 }
 

@@ -1,17 +1,27 @@
-//! Point reads by key on one state of the graph.
+//! Reads by key on one state of the graph: a snapshot, or a transaction.
+//!
+//! - `view_reads`, `records`, `newest_in_view`: reads of a view by key;
+//! - `label_reads`: repeated reads of one label;
+//! - `overlay`: a transaction's own writes over a view, which is a view again;
+//! - `newest`, `dated`, `selection`: queries for the newest edges of a vertex.
 
-mod by_key;
 mod dated;
 mod label_reads;
 mod newest;
 mod newest_in_view;
+mod overlay;
+mod records;
 mod selection;
-mod state;
 mod view_reads;
 
 pub use label_reads::LabelReads;
+pub use newest::Newest;
+pub use newest::NewestBy;
 pub(crate) use newest::place_of;
-pub use newest::{Newest, NewestBy, time_of};
 pub use newest_in_view::{NewestEdge, VisitEdge};
-pub use state::{StateReads, VisitParallel, VisitParallelNeighbor};
-pub use view_reads::{KeyReads, ViewReads};
+pub use overlay::{
+    EdgeRecordChange, Overlay, OverlayAdjacency, OverlayCursor, OverlayParallel, OverlayRecords,
+    StagedChanges, StagedUpdate,
+};
+pub use records::{VisitParallel, VisitParallelNeighbor};
+pub use view_reads::ViewReads;

@@ -1,10 +1,7 @@
 //! Queries for the newest edges of a vertex.
 
 use crate::error::Error;
-use hedgerow_model::{
-    Column, ColumnType, EdgeSchema, EdgeValue, LabelSchema, Record, RecordSchema, Value, ValueType,
-};
-use std::cmp::Reverse;
+use hedgerow_model::{Column, ColumnType, EdgeSchema, EdgeValue, LabelSchema, RecordSchema, ValueType};
 use std::ops::RangeInclusive;
 
 /// A query for the newest edges of a vertex: their number, their kind of time, and a range of
@@ -120,18 +117,6 @@ pub enum NewestBy {
 }
 
 impl Newest {
-    /// Returns the edges that the query selects from edges with times, newest first.
-    #[must_use]
-    pub fn chosen<T>(&self, edges: impl Iterator<Item = (Option<i128>, T)>) -> Vec<T> {
-        let is_wanted = |time: &i128| self.times.contains(time);
-        let mut dated: Vec<(i128, T)> =
-            edges.filter_map(|(time, edge)| Some((time.filter(is_wanted)?, edge))).collect();
-        // Stable: keeps the order at equal times.
-        dated.sort_by_key(|(time, _)| Reverse(*time));
-        dated.truncate(self.most);
-        dated.into_iter().map(|(_, edge)| edge).collect()
-    }
-
     /// The wanted times as [places](place_of); an empty range if no time of the label can be
     /// wanted.
     pub(super) fn places(&self, by: NewestBy, edges: &EdgeSchema) -> RangeInclusive<i64> {
@@ -146,20 +131,6 @@ impl Newest {
 }
 
 impl NewestBy {
-    /// The time of an edge with a record.
-    #[must_use]
-    pub fn time(self, key: u64, record: &Record) -> Option<i128> {
-        match self {
-            NewestBy::Key => Some(key.into()),
-            NewestBy::Property(position) => match record.values().get(position)? {
-                Value::Timestamp(time) | Value::I64(time) => Some((*time).into()),
-                Value::U64(time) => Some((*time).into()),
-                _ => None,
-            },
-            NewestBy::Value | NewestBy::Commit => None,
-        }
-    }
-
     /// Returns true if times are of type `u64`.
     fn is_unsigned(self, edges: &EdgeSchema) -> bool {
         let is_unsigned =
@@ -171,16 +142,6 @@ impl NewestBy {
                 edges.record().is_some_and(|schema| is_unsigned(schema, position))
             }
         }
-    }
-}
-
-/// The integer value of an edge as a time.
-#[must_use]
-pub fn time_of(column: ColumnType, value: EdgeValue) -> i128 {
-    match column {
-        ColumnType::I64 => i64::from_bits(value).into(),
-        ColumnType::U32 => u32::from_bits(value).into(),
-        _ => value.0.into(),
     }
 }
 

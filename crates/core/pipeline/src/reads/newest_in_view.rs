@@ -8,7 +8,7 @@ use crate::error::{Error, read_failed};
 use crate::reads::ViewReads;
 use crate::records::time_in;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeSchema, EdgeValue, LabelId, NewestFirst,
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeSchema, EdgeValue, KeyRef, LabelId, NewestFirst,
     NewestRecords, ParallelEdges, ReadError, RecordCursor, RecordView, VertexId, with_width,
 };
 use std::cmp::Reverse;
@@ -92,17 +92,25 @@ fn passed<E: Into<ReadError>>(flow: Result<ControlFlow<Result<(), Error>>, E>) -
 }
 
 impl<V: RecordView> ViewReads<'_, V> {
-    /// Visits the edges of a vertex newest first.
-    pub(crate) fn visit_newest(
+    /// Visits the edges of a vertex newest first; none if it does not exist.
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's, the label's edges have no such time, the engine
+    /// keeps no such order, the view cannot be read, or the error of `visit`.
+    pub fn visit_newest(
         &self,
         label: LabelId,
         direction: Direction,
-        vertex: VertexId,
+        key: KeyRef<'_>,
         wanted: &Newest,
         visit: &mut VisitEdge<'_>,
     ) -> Result<(), Error> {
         let schema = self.schema(label)?;
         let clock = wanted.clock(schema)?;
+        if clock == NewestBy::Commit && self.staged.is_some() {
+            return Err(Error::NoCommitOrderOfStaged);
+        }
+        let Some(vertex) = self.owner(key)? else { return Ok(()) };
         let mut hand_over = |newest: &[Dated<'_>]| {
             newest.iter().try_for_each(|dated| {
                 let Dated { neighbor: Reverse(neighbor), key: Reverse(key), beside, .. } = *dated;

@@ -154,7 +154,7 @@ impl<'s, C: Container> RecordView for SubgraphView<'s, C> {
         Ok(located.map(|(block, slot)| block.record(slot).clone()))
     }
 
-    fn parallel_edge_count(&self, label: LabelId) -> u64 {
+    fn parallel_edge_count(&self, label: LabelId) -> Count {
         self.state.parallel_edge_count(label)
     }
 

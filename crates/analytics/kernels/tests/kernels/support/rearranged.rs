@@ -120,8 +120,8 @@ impl<R: Arrangement> RecordView for Rearranged<R> {
         self.csr.vertex_record(vertex)
     }
 
-    fn parallel_edge_count(&self, _: LabelId) -> u64 {
-        0
+    fn parallel_edge_count(&self, _: LabelId) -> Count {
+        Count::default()
     }
 
     fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords<Infallible>, ViewError> {

@@ -79,8 +79,8 @@ impl<V: GraphView> RecordView for Weighed<'_, V> {
         Ok(self.contains_vertex(vertex)?.then_some(Record::EMPTY))
     }
 
-    fn parallel_edge_count(&self, _: LabelId) -> u64 {
-        0
+    fn parallel_edge_count(&self, _: LabelId) -> Count {
+        Count::default()
     }
 
     fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords<V::Error>, ViewError> {
