@@ -159,6 +159,8 @@ impl Error {
             Reason::Cancelled(_) => ErrorKind::Cancelled,
             Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,
             #[cfg(feature = "kernels")]
+            Reason::StagedKernel => ErrorKind::Unsupported,
+            #[cfg(feature = "kernels")]
             Reason::Kernel(_) | Reason::Weight(_) => ErrorKind::Kernel,
             Reason::Other(_) => ErrorKind::Other,
         }
@@ -316,6 +318,9 @@ pub(crate) enum Reason {
         "a transaction on declared vertices cannot delete one: its edges lead to vertices that are not locked"
     )]
     DeletesDeclared,
+    #[cfg(feature = "kernels")]
+    #[error("this kernel is not compiled for the state of a transaction: call `Snapshot::run`")]
+    StagedKernel,
     #[error("vertex {0} was not declared at the start of this transaction")]
     NotDeclared(Key),
     #[error(

@@ -6,6 +6,9 @@ use hedgerow::{Error, Snapshot};
 use std::sync::Arc;
 
 /// A snapshot of a graph on any engine, or a static copy. Cloned in O(1).
+///
+/// Kernels are not compiled here for snapshots of transactions, which
+/// [`Snapshot::run`](hedgerow::Snapshot::run) accepts.
 #[derive(Clone, Debug)]
 pub enum Target {
     /// A snapshot.
@@ -51,7 +54,7 @@ impl Target {
     /// The error of the kernel.
     pub fn run<K: Kernel>(&self, kernel: K) -> Result<K::Output, Error> {
         match self {
-            Target::Snapshot(snapshot) => snapshot.run(kernel),
+            Target::Snapshot(snapshot) => snapshot.run_committed(kernel),
             Target::Csr(csr) => Ok(kernel.run(&**csr)?),
         }
     }

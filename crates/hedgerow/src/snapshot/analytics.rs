@@ -1,11 +1,13 @@
 //! Kernels on snapshots, and static copies of them.
 
-use super::{Snapshot, with_view};
+use super::{Snapshot, view_of, with_view};
+use crate::engines::with_engine;
 use crate::error::{Error, Reason, WrongWeight};
 use hedgerow_kernels::{
     BuildOptions, Csr, CsrError, EdgeWeight, Kernel, KernelError, MemoryError, ParallelWeight,
 };
 use hedgerow_model::{Column, LabelId};
+use hedgerow_pipeline::Overlay;
 
 impl Snapshot {
     /// Runs a kernel on this state. Dispatches to the engine once; the kernel is compiled for each
@@ -14,7 +16,28 @@ impl Snapshot {
     /// # Errors
     /// The error of the kernel. An edge without a valid weight is named by the keys of its ends.
     pub fn run<K: Kernel>(&self, kernel: K) -> Result<K::Output, Error> {
-        with_view!(self, _store, view => kernel.run(&view)).map_err(|error| self.name_edge(error))
+        match self.staged() {
+            None => self.run_committed(kernel),
+            Some(staged) => {
+                self.typed()?;
+                let view = Overlay::new(self.view_below(), staged);
+                kernel.run(&view).map_err(|error| self.name_edge(error))
+            }
+        }
+    }
+
+    /// Runs a kernel as [`Snapshot::run`] does, on any state but a transaction's, for which the
+    /// kernel is not compiled.
+    ///
+    /// # Errors
+    /// As [`Snapshot::run`]; or this is the state of a transaction.
+    #[doc(hidden)]
+    pub fn run_committed<K: Kernel>(&self, kernel: K) -> Result<K::Output, Error> {
+        if self.staged().is_some() {
+            return Err(Reason::StagedKernel.into());
+        }
+        let ran = with_engine!(self.typed()?, engine => kernel.run(&view_of(&**engine, self)));
+        ran.map_err(|error| self.name_edge(error))
     }
 
     /// Returns the weight of a label's edges, for kernels: a property, or their values with `None`.
