@@ -2,10 +2,12 @@
 
 mod changes;
 mod checks;
+mod doors;
 mod laboratory;
 mod run;
 mod sanitizers;
 mod tidy;
+mod tokens;
 mod tools;
 mod words;
 mod workspace;
@@ -34,6 +36,13 @@ enum Task {
     /// Writes the tables of options in docs/cli.md anew, from the help of the commands; a test
     /// fails when they differ.
     CliDocs,
+    /// Numbers of the places that a change of the interface of engines touches: traits, files and
+    /// lines, counted, and the files of a put, traced (needs valgrind).
+    Doors {
+        /// Also list the files or items behind each number.
+        #[arg(long)]
+        list: bool,
+    },
     /// Installs the programs that tests drive below `target/tools`, unless they are there already.
     Tools,
     /// The concurrency models under the model checker.
@@ -82,6 +91,7 @@ fn main() -> Result<()> {
         Task::Test => checks::test(),
         Task::Tidy => tidy::check(),
         Task::CliDocs => checks::write_tables_of_options(),
+        Task::Doors { list } => doors::print(list),
         Task::Tools => tools::install_checker(),
         Task::Shuttle { iterations } => checks::report(&checks::shuttle(iterations)?, begin),
         Task::Miri => checks::report(&sanitizers::miri(&with_unsafe_code()?, Extent::Full)?, begin),

@@ -139,7 +139,8 @@ pub fn check() -> Result<()> {
     bail!("style:\n  {}", complaints.join("\n  "));
 }
 
-fn rust_files() -> Result<Vec<PathBuf>> {
+/// Returns all Rust files of the workspace, of the laboratory and of the tasks, sorted.
+pub fn rust_files() -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut folders = vec![PathBuf::from("crates"), PathBuf::from("lab"), PathBuf::from("xtask")];
     while let Some(folder) = folders.pop() {
