@@ -116,13 +116,6 @@ impl<E: Engine> Engine for Failing<E> {
         }
     }
 
-    fn open_private(&self, at: &Registered) -> Result<E::Snapshot, EngineError> {
-        match self.fails(Fallible::OpenSnapshot) {
-            true => Err(ReadError::new("the files of a snapshot", injected()).into()),
-            false => self.engine.open_private(at),
-        }
-    }
-
     fn view<'s>(&'s self, snapshot: &'s E::Snapshot, at: &'s Registered) -> Self::View<'s> {
         self.engine.view(snapshot, at)
     }

@@ -116,15 +116,6 @@ pub trait Engine: Send + Sync + 'static {
     /// A file of the engine could not be read.
     fn open_snapshot(&self, at: &Registered) -> Result<Self::Snapshot, EngineError>;
 
-    /// Like [`Engine::open_snapshot`], for long runs: indexes unarchived commits now instead of at
-    /// the first read (GraphOne, 6.1: private views). O(unarchived commits).
-    ///
-    /// # Errors
-    /// The errors of [`Engine::open_snapshot`].
-    fn open_private(&self, at: &Registered) -> Result<Self::Snapshot, EngineError> {
-        self.open_snapshot(at)
-    }
-
     /// The state at a registered timestamp, read through `snapshot`. O(1).
     fn view<'s>(&'s self, snapshot: &'s Self::Snapshot, at: &'s Registered) -> Self::View<'s>;
 

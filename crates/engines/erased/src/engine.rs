@@ -94,8 +94,6 @@ trait AnyEngine: Send + Sync {
 
     fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError>;
 
-    fn open_private(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError>;
-
     fn view<'s>(&'s self, snapshot: &'s ErasedSnapshot, at: &'s Registered) -> ErasedView<'s>;
 
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<ErasedView<'l>, ReadError>;
@@ -261,10 +259,6 @@ impl<E: Engine> AnyEngine for E {
         Ok(ErasedSnapshot(Box::new(Engine::open_snapshot(self, at)?)))
     }
 
-    fn open_private(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError> {
-        Ok(ErasedSnapshot(Box::new(Engine::open_private(self, at)?)))
-    }
-
     fn view<'s>(&'s self, snapshot: &'s ErasedSnapshot, at: &'s Registered) -> ErasedView<'s> {
         let snapshot = snapshot.0.downcast_ref().expect("a snapshot is read by the engine that made it");
         ErasedView::new(Engine::view(self, snapshot, at))
@@ -349,10 +343,6 @@ impl Engine for ErasedEngine {
 
     fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError> {
         self.0.open_snapshot(at)
-    }
-
-    fn open_private(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError> {
-        self.0.open_private(at)
     }
 
     fn view<'s>(&'s self, snapshot: &'s ErasedSnapshot, at: &'s Registered) -> ErasedView<'s> {

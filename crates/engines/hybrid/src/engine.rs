@@ -78,12 +78,6 @@ impl Engine for Hybrid {
         Ok(HybridSnapshot::new(self.log.tail_at(at.at())))
     }
 
-    fn open_private(&self, at: &Registered) -> Result<HybridSnapshot, EngineError> {
-        let snapshot = self.open_snapshot(at)?;
-        self.view(&snapshot, at).index_tail();
-        Ok(snapshot)
-    }
-
     fn view<'s>(&'s self, snapshot: &'s HybridSnapshot, at: &'s Registered) -> HybridView<'s> {
         HybridView::registered(self, snapshot, at)
     }

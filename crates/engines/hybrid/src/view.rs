@@ -45,8 +45,9 @@ impl<'s> HybridView<'s> {
         }
     }
 
-    /// Indexes the unarchived changes of all adjacencies, so that no read has to.
-    pub(crate) fn index_tail(&self) {
+    /// Indexes the unarchived changes of all adjacencies now instead of at the first read (GraphOne,
+    /// 6.1: private views). O(c log c) for c unarchived changes.
+    pub fn index_tail(&self) {
         for number in 0..self.engine.tables.len() as u32 {
             HybridAdjacency::<()>::new(self.engine, self.snapshot(), self.state, number).index_changes();
         }

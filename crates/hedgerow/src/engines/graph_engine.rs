@@ -1,6 +1,7 @@
 //! The interface of an engine of the closed set.
 
 use crate::options::GraphOptions;
+use hedgerow_model::token::Registered;
 use hedgerow_model::{Catalog, Engine, EngineOptions};
 
 /// An engine's part of a snapshot.
@@ -24,6 +25,9 @@ pub(crate) trait GraphEngine: Engine {
     /// Wraps the engine's part of a snapshot.
     fn snapshot_with(part: Self::Snapshot) -> EngineSnapshot;
 
+    /// Does all work that the first reads of a snapshot would do. By default there is none.
+    fn prepare_reads(&self, _part: &Self::Snapshot, _at: &Registered) {}
+
     /// Bytes that the engine's allocator has reserved, as in
     /// [`MemoryUse`](hedgerow_model::MemoryUse::reserved_bytes).
     fn reserved(&self) -> usize {
@@ -31,10 +35,11 @@ pub(crate) trait GraphEngine: Engine {
     }
 }
 
-/// Implements [`GraphEngine`] for an engine with a part of its own in each snapshot.
+/// Implements [`GraphEngine`] for an engine with a part of its own in each snapshot, and perhaps
+/// [`GraphEngine::prepare_reads`].
 #[cfg(any(feature = "hybrid", feature = "lsm", feature = "erased"))]
 macro_rules! engine_with_snapshots {
-    ($engine:ty, $variant:ident) => {
+    ($engine:ty, $variant:ident $(, $method:item)?) => {
         impl $crate::engines::graph_engine::GraphEngine for $engine {
             #[inline]
             fn part_of(snapshot: &$crate::engines::graph_engine::EngineSnapshot) -> &Self::Snapshot {
@@ -47,6 +52,8 @@ macro_rules! engine_with_snapshots {
             fn snapshot_with(part: Self::Snapshot) -> $crate::engines::graph_engine::EngineSnapshot {
                 $crate::engines::graph_engine::EngineSnapshot::$variant(part)
             }
+
+            $($method)?
         }
     };
 }

@@ -2,8 +2,9 @@
 
 use super::graph_engine::engine_with_snapshots;
 use crate::options::GraphOptions;
-use hedgerow_hybrid::{Hybrid, HybridOptions};
-use hedgerow_model::Catalog;
+use hedgerow_hybrid::{Hybrid, HybridOptions, HybridSnapshot};
+use hedgerow_model::token::Registered;
+use hedgerow_model::{Catalog, Engine};
 
 /// An empty engine.
 pub(super) fn new(options: &GraphOptions, catalog: &Catalog) -> Hybrid {
@@ -12,4 +13,10 @@ pub(super) fn new(options: &GraphOptions, catalog: &Catalog) -> Hybrid {
     Hybrid::new(HybridOptions { archived_from, ..usual })
 }
 
-engine_with_snapshots!(Hybrid, Hybrid);
+engine_with_snapshots!(
+    Hybrid,
+    Hybrid,
+    fn prepare_reads(&self, part: &HybridSnapshot, at: &Registered) {
+        self.view(part, at).index_tail();
+    }
+);

@@ -244,8 +244,11 @@ fn shared<E: Engine>(engine: E, typed: fn(Arc<E>) -> TypedEngine) -> (ErasedEngi
 /// Opens an engine's part of a snapshot.
 #[inline]
 fn opened<E: GraphEngine>(engine: &E, at: &Registered, is_private: bool) -> Result<EngineSnapshot, Error> {
-    let part = if is_private { engine.open_private(at) } else { engine.open_snapshot(at) };
-    Ok(E::snapshot_with(part?))
+    let part = engine.open_snapshot(at)?;
+    if is_private {
+        engine.prepare_reads(&part, at);
+    }
+    Ok(E::snapshot_with(part))
 }
 
 /// The catalog that the options declare.
