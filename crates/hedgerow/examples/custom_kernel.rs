@@ -32,9 +32,9 @@ impl Kernel for Mutual {
             }
             ControlFlow::Continue(())
         });
-        match flow.map_err(KernelError::read)? {
+        match flow? {
             ControlFlow::Continue(()) => Ok(mutual),
-            ControlFlow::Break(error) => Err(KernelError::read(error)),
+            ControlFlow::Break(error) => Err(error.into()),
         }
     }
 }

@@ -11,6 +11,7 @@ use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{Key, KeyRef, Operation};
 use hedgerow_pipeline::{Acquired, BYTES_OF_CHANGE, Commit, StagedChanges, Store};
 use hedgerow_sequencer::WriterKind;
+use hedgerow_sync::Arc;
 use std::cell::RefCell;
 
 /// A transaction on vertices that were declared when it began.
@@ -53,9 +54,9 @@ impl Reads for DeclaredTxn<'_> {
             Reading::Edge(_, source, destination) => self.check(&[source, destination])?,
         }
         let store = &self.typed.get()?.store;
-        let latest = || Ok(store.latest(self.held)?);
-        let staged = self.staged.borrow_mut().changes(store, latest)?;
-        Ok(State::Locked(LockedState { store, view: latest()?, staged }))
+        let view = store.latest(self.held)?;
+        let staged = Arc::clone(self.staged.borrow_mut().changes(store, &view)?);
+        Ok(State::Locked(LockedState { store, view, staged }))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::data::PropertyMismatch;
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
 use hedgerow_model::{
-    CapacityError, CompactionLimits, EngineError, Key, SchemaError, VertexIdError, ViewError,
+    CapacityError, CompactionLimits, EngineError, Key, ReadError, SchemaError, VertexIdError, ViewError,
 };
 use hedgerow_pipeline::Error as Cause;
 use hedgerow_pipeline::dictionary::DictionaryError;
@@ -470,6 +470,7 @@ from_cause! {
     #[doc(hidden)] DictionaryError => Pipeline;
     #[doc(hidden)] EngineError => Pipeline;
     #[doc(hidden)] LogError => Pipeline;
+    #[doc(hidden)] ReadError => Pipeline;
     #[doc(hidden)] SequencerError => Pipeline;
     #[doc(hidden)] ViewError => Pipeline;
     #[doc(hidden)] rayon::ThreadPoolBuildError => Threads;

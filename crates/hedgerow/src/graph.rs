@@ -19,6 +19,7 @@ use hedgerow_model::{
 };
 use hedgerow_pipeline::{Commit, Commits, EdgeWrite};
 use hedgerow_sequencer::{AsOf, ReaderKind};
+use std::borrow::Cow;
 
 /// A graph that any number of threads read and write at the same time.
 ///
@@ -394,6 +395,6 @@ impl Reads for Graph {
     }
 
     fn state(&self, _: Reading<'_>) -> Result<State<'_>, Error> {
-        self.snapshot().map(State::Opened)
+        Ok(State::Snapshot(Cow::Owned(self.snapshot()?)))
     }
 }

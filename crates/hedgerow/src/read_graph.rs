@@ -128,8 +128,8 @@ pub trait ReadGraph: Reads {
 
     /// Returns the neighbors of a vertex, each once. O(degree).
     ///
-    /// Ascending by vertex id, which is the order in which the vertices were made; in a
-    /// transaction, the vertices that it makes itself come last.
+    /// Ascending by vertex id, which is the order in which the vertices were made, unless keys are
+    /// ids; in a transaction, the vertices that it makes itself come last.
     ///
     /// # Errors
     /// See [`ReadGraph`].
@@ -171,7 +171,7 @@ pub trait ReadGraph: Reads {
     /// Returns the newest edges of a vertex, newest first: see [`Newest`] for the order and its
     /// cost.
     ///
-    /// A transaction that has staged writes cannot order by commit.
+    /// A declared transaction cannot order by commit, nor a transaction that has staged writes.
     ///
     /// ```
     /// use hedgerow::prelude::*;

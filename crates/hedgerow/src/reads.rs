@@ -8,6 +8,7 @@ use hedgerow_erased::ErasedView;
 use hedgerow_model::{Column, EdgeValue, Key, KeyRef, LabelId, Record};
 use hedgerow_pipeline::{Newest, NewestEdge, Overlay, StagedChanges, Store, ViewReads, decoded};
 use hedgerow_sync::Arc;
+use std::borrow::Cow;
 use std::ops::{ControlFlow, RangeInclusive};
 
 /// A graph, snapshot or transaction whose state can be read.
@@ -35,10 +36,8 @@ pub enum Reading<'k> {
 /// A state of the graph. The caller has checked with [`Reads::typed`] that labels exist and carry
 /// the requested data, and that this is no forked child.
 pub enum State<'s> {
-    /// A snapshot, or a transaction that has staged nothing.
-    Snapshot(&'s Snapshot),
-    /// A snapshot that was opened for this read, or with the writes of a transaction.
-    Opened(Snapshot),
+    /// A snapshot: borrowed, or opened for this read, or a transaction's with its writes.
+    Snapshot(Cow<'s, Snapshot>),
     /// The newest state of locked vertices, with the writes of a transaction.
     Locked(LockedState<'s>),
 }
@@ -77,14 +76,7 @@ macro_rules! with_state {
                 let $reads = ViewReads { store, view: &view, staged: Some(&staged) };
                 $run
             }
-            state => {
-                let snapshot = match &state {
-                    State::Snapshot(snapshot) => snapshot,
-                    State::Opened(snapshot) => snapshot,
-                    State::Locked(_) => unreachable!("the first arm has it"),
-                };
-                with_reads!(snapshot, $reads => $run)
-            }
+            State::Snapshot(snapshot) => with_reads!(&*snapshot, $reads => $run),
         }
     };
 }

@@ -1,6 +1,5 @@
 //! The staged operations of a transaction.
 
-use crate::error::Error;
 use crate::write_graph::{RecordUpdate, Updated};
 use hedgerow_erased::ErasedView;
 use hedgerow_model::Operation;
@@ -41,24 +40,19 @@ impl Staged {
 
     /// Returns the changes of all operations that are staged so far over the state `view`.
     /// O(operations staged since the last call), or O(all changes) while a snapshot shares them.
-    pub(crate) fn changes<'s>(
+    pub(crate) fn changes(
         &mut self,
         store: &Store,
-        view: impl FnOnce() -> Result<ErasedView<'s>, Error>,
-    ) -> Result<Arc<StagedChanges>, Error> {
+        view: &ErasedView<'_>,
+    ) -> Result<&mut Arc<StagedChanges>, Cause> {
         if self.decided < self.operations.len() {
-            self.decide(store, &view()?)?;
+            let changes = Arc::make_mut(&mut self.changes);
+            for operation in &self.operations[self.decided..] {
+                changes.stage(store, view, operation)?;
+                self.decided += 1;
+            }
         }
-        Ok(Arc::clone(&self.changes))
-    }
-
-    fn decide(&mut self, store: &Store, view: &ErasedView<'_>) -> Result<&mut StagedChanges, Cause> {
-        let changes = Arc::make_mut(&mut self.changes);
-        for operation in &self.operations[self.decided..] {
-            changes.stage(store, view, operation)?;
-            self.decided += 1;
-        }
-        Ok(changes)
+        Ok(&mut self.changes)
     }
 
     /// Decides an update against the edge as the transaction sees it, and stages it, even if it
@@ -69,11 +63,10 @@ impl Staged {
         view: &ErasedView<'_>,
         update: RecordUpdate,
     ) -> Result<Updated<()>, Cause> {
-        let RecordUpdate { label, source, destination, key, change } = &update;
-        let change = (*label, source.as_ref(), destination.as_ref(), *key, change);
-        let decided = self.decide(store, view)?.update(store, view, change)?;
-        self.operations.push(update.into());
-        self.decided = self.operations.len();
+        let operation = update.into();
+        let decided = Arc::make_mut(self.changes(store, view)?).stage(store, view, &operation)?;
+        self.operations.push(operation);
+        self.decided += 1;
         Ok(Updated { held: decided.held, changed: decided.changed, written: () })
     }
 }

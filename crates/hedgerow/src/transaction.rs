@@ -11,6 +11,8 @@ use hedgerow_log::Durability;
 use hedgerow_model::{CommitTimestamp, Operation, VertexId};
 use hedgerow_pipeline::{Commit, Error as Cause, Interactive, ReadSet, StagedChanges, Store, Touched};
 use hedgerow_sequencer::ReaderKind;
+use hedgerow_sync::Arc;
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 /// A transaction that reads and writes.
@@ -52,11 +54,14 @@ impl WriteTxn {
 
     /// Returns the state that this transaction reads, with the writes staged so far: for kernels,
     /// iterators, paths and all other reads of a [`Snapshot`], which later writes do not change.
-    /// O(operations staged since the last read).
+    /// O(operations staged since the last read), or O(all staged operations) while an earlier
+    /// snapshot of the transaction is open.
     ///
     /// Vertices that the transaction makes have ids of their own, above all others, unless keys are
-    /// ids. The numbers of edges are bounds. A serializable transaction depends on the whole graph
-    /// from now on: any other commit is a conflict.
+    /// ids. Once something is staged, the numbers of edges are bounds, in O(edges staged), and
+    /// edges cannot be ordered by commit. A serializable transaction depends on the whole graph
+    /// from now on: any other commit is a conflict. While a snapshot of a transaction is open,
+    /// commits record what they change, as while the transaction is.
     ///
     /// ```
     /// use hedgerow::kernels::Wcc;
@@ -84,9 +89,17 @@ impl WriteTxn {
     }
 
     fn with_staged(&self) -> Result<Snapshot, Error> {
-        let store = &self.snapshot.typed()?.store;
-        let changes = self.staged.borrow_mut().changes(store, || Ok(self.snapshot.view_below()))?;
+        let (store, view) = (&self.snapshot.typed()?.store, self.snapshot.view_below());
+        let changes = Arc::clone(self.staged.borrow_mut().changes(store, &view)?);
         Ok(self.snapshot.with_staged(changes))
+    }
+
+    /// Adds a read to the read set of a serializable transaction.
+    fn note(&self, reading: Reading<'_>) -> Result<(), Error> {
+        match &mut *self.reads.borrow_mut() {
+            Some(reads) => track(&self.snapshot, reads, reading),
+            None => Ok(()),
+        }
     }
 
     /// Notes with the commit that it came from `input`, the position of an importer, as
@@ -143,13 +156,11 @@ impl Reads for WriteTxn {
     }
 
     fn state(&self, reading: Reading<'_>) -> Result<State<'_>, Error> {
-        if let Some(reads) = &mut *self.reads.borrow_mut() {
-            track(&self.snapshot, reads, reading)?;
-        }
-        match self.is_empty() {
-            true => Ok(State::Snapshot(&self.snapshot)),
-            false => self.with_staged().map(State::Opened),
-        }
+        self.note(reading)?;
+        Ok(State::Snapshot(match self.is_empty() {
+            true => Cow::Borrowed(&self.snapshot),
+            false => Cow::Owned(self.with_staged()?),
+        }))
     }
 }
 
@@ -191,7 +202,7 @@ impl Writes for WriteTxn {
 
     fn update(&self, update: RecordUpdate) -> Result<Updated<()>, Error> {
         let (source, destination) = (update.source.as_ref(), update.destination.as_ref());
-        self.state(Reading::Edge(update.label, source, destination))?;
+        self.note(Reading::Edge(update.label, source, destination))?;
         let (store, view) = (&self.snapshot.typed()?.store, self.snapshot.view_below());
         Ok(self.staged.borrow_mut().update(store, &view, update)?)
     }

@@ -169,10 +169,7 @@ struct Scanned<C> {
     at: CommitTimestamp,
 }
 
-impl<C: Cursor<Value = ()>> VersionSource for Scanned<C>
-where
-    C::Error: Into<ReadError>,
-{
+impl<C: Cursor<Value = ()>> VersionSource for Scanned<C> {
     fn read(&mut self, batch: &mut VersionBatch) -> Result<(), ReadError> {
         let version = Version { at: self.at, value: Some(EdgeValue::default()) };
         while batch.len() < 4096 && self.next < self.bound {
@@ -181,7 +178,7 @@ where
                 neighbors.iter().for_each(|neighbor| batch.push(owner, *neighbor, version));
                 ControlFlow::Continue(())
             });
-            let _: ControlFlow<()> = scanned.map_err(Into::into)?;
+            let _: ControlFlow<()> = scanned?;
             self.next = end;
         }
         Ok(())
@@ -400,7 +397,7 @@ fn count_all(view: &impl GraphView) -> Result<usize, Box<dyn Error>> {
         count += read(neighbors.iter().copied());
         ControlFlow::Continue(())
     });
-    let _: ControlFlow<()> = scanned.map_err(Into::<ReadError>::into)?;
+    let _: ControlFlow<()> = scanned?;
     Ok(count)
 }
 
@@ -410,7 +407,7 @@ fn count_of(view: &impl GraphView, vertices: &[VertexId]) -> Result<usize, Box<d
     let mut cursor = adjacency.cursor();
     let mut count = 0;
     for vertex in vertices {
-        let (neighbors, _) = cursor.gather(*vertex).map_err(Into::<ReadError>::into)?;
+        let (neighbors, _) = cursor.gather(*vertex)?;
         count += read(neighbors.iter().copied());
     }
     Ok(count)

@@ -2,7 +2,7 @@
 
 use hedgerow::kernels::{GraphView, RecordView, ViewError};
 use hedgerow::{Column, CommitTimestamp, Count, Direction, LabelId, Topology, VertexId};
-use hedgerow_model::{EdgeChange, Record};
+use hedgerow_model::{EdgeChange, ReadError, Record};
 use std::ops::{ControlFlow, Range};
 
 /// A view that is read as undirected if requested. The graph must then be directed and hold every
@@ -19,7 +19,6 @@ impl<V> Symmetric<'_, V> {
 }
 
 impl<V: GraphView> GraphView for Symmetric<'_, V> {
-    type Error = V::Error;
     type Adjacency<'a, W: Column>
         = V::Adjacency<'a, W>
     where
@@ -54,7 +53,7 @@ impl<V: GraphView> GraphView for Symmetric<'_, V> {
         self.view.for_each_unarchived(label, visit);
     }
 
-    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, V::Error> {
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
         self.view.contains_vertex(vertex)
     }
 
@@ -62,7 +61,7 @@ impl<V: GraphView> GraphView for Symmetric<'_, V> {
         &self,
         range: Range<u32>,
         visit: impl FnMut(VertexId) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, V::Error> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         self.view.scan_vertices(range, visit)
     }
 
@@ -81,7 +80,7 @@ impl<V: RecordView> RecordView for Symmetric<'_, V> {
     where
         Self: 'a;
 
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, V::Error> {
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         self.view.vertex_record(vertex)
     }
 

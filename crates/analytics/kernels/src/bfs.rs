@@ -236,7 +236,7 @@ impl<A: Adjacency> BfsSearch<'_, A> {
                         claim(neighbors);
                         ControlFlow::<()>::Continue(())
                     });
-                    walked.map(|_| ()).map_err(KernelError::read)?;
+                    walked.map(|_| ())?;
                 }
             }
         }
@@ -327,7 +327,7 @@ impl<A: Adjacency> BfsSearch<'_, A> {
                         examined += parent.map_or(neighbors.len(), |parent| parent + 1) as u64;
                         parent.map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
                     });
-                    if walked.map_err(KernelError::read)?.is_break() {
+                    if walked?.is_break() {
                         depths[bit as usize].store(self.levels, Ordering::Relaxed);
                         members |= 1 << bit;
                     }
@@ -368,7 +368,7 @@ impl<A: Adjacency> BfsSearch<'_, A> {
             }
             ControlFlow::<()>::Continue(())
         });
-        scanned.map(|_| (found, examined)).map_err(KernelError::read)
+        Ok(scanned.map(|_| (found, examined))?)
     }
 
     /// Returns true if a scan of the range reads its unreached vertices faster than look-ups do.
@@ -390,7 +390,7 @@ impl<A: Adjacency> BfsSearch<'_, A> {
         if !A::DEGREE_IS_O1 {
             return Ok(self.average_degree);
         }
-        cursor.degree(vertex).map(|degree| degree as u64).map_err(KernelError::read)
+        Ok(cursor.degree(vertex).map(|degree| degree as u64)?)
     }
 
     /// Counts a level; an empty one ends the search.

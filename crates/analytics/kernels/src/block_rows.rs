@@ -33,7 +33,7 @@ pub(crate) fn dense_range(adjacency: &impl Adjacency, ascending: &[VertexId]) ->
 
 /// Passes on the neighbors of the vertices in a range that are `wanted`, which ascend. Checks for
 /// cancellation at each row, since a scan reads many unwanted rows.
-pub(crate) fn scan_rows<C: Cursor<Error: Into<hedgerow_model::ReadError>>>(
+pub(crate) fn scan_rows<C: Cursor>(
     cursor: &mut C,
     execution: Execution<'_>,
     range: Range<u32>,
@@ -55,5 +55,5 @@ pub(crate) fn scan_rows<C: Cursor<Error: Into<hedgerow_model::ReadError>>>(
         }
         ControlFlow::Continue(())
     });
-    scanned.map_err(KernelError::read)?.break_value().map_or(Ok(()), Err)
+    scanned?.break_value().map_or(Ok(()), Err)
 }

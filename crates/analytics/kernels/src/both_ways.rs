@@ -33,7 +33,7 @@ impl<'a, A: Adjacency> SortedRows<'a, A> {
     /// The neighbors, ascending; parallel edges are adjacent.
     #[inline]
     pub(crate) fn of(&mut self, vertex: VertexId) -> Result<&[VertexId], KernelError> {
-        let (neighbors, _) = self.cursor.gather(vertex).map_err(KernelError::read)?;
+        let (neighbors, _) = self.cursor.gather(vertex)?;
         if A::SORTED {
             return Ok(neighbors);
         }

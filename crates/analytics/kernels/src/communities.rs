@@ -110,7 +110,7 @@ impl Communities<'_> {
         }
         let mut labels = vec![Communities::NO_VERTEX; bound as usize];
         let visited = view.each_vertex(0..bound, |vertex| labels[vertex.index()] = label_of(vertex));
-        visited.map_err(KernelError::read)?;
+        visited?;
         Ok(labels)
     }
 }

@@ -77,7 +77,7 @@ impl Kernel for Cores<'_> {
         self.execution.memory.check(u64::from(bound) * 16, bound, view.vertex_count())?;
         let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
         let mut vertices = Vec::with_capacity(view.vertex_count() as usize);
-        view.each_vertex(0..bound, |vertex| vertices.push(vertex)).map_err(KernelError::read)?;
+        view.each_vertex(0..bound, |vertex| vertices.push(vertex))?;
         let mut cores = vec![Cores::NO_VERTEX; bound as usize];
         let (iterations, transposed) = with_incoming!(view, self.label, self.execution, incoming => {
             let both_ways = || BothWays::new(view.topology(), &outgoing, &incoming);

@@ -112,11 +112,6 @@ pub enum KernelErrorKind {
 }
 
 impl KernelError {
-    /// Wraps a failed read of the view's store.
-    pub fn read(error: impl Into<ReadError>) -> Self {
-        KernelError::Read(error.into())
-    }
-
     /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> KernelErrorKind {
@@ -137,7 +132,7 @@ impl KernelError {
 
 /// Checks that `vertex`, the start of a kernel, exists.
 pub(crate) fn check_exists(view: &impl GraphView, vertex: VertexId) -> Result<(), KernelError> {
-    match view.contains_vertex(vertex).map_err(KernelError::read)? {
+    match view.contains_vertex(vertex)? {
         true => Ok(()),
         false => Err(KernelError::NoSuchVertex(vertex)),
     }

@@ -57,7 +57,7 @@
 //!    kernel is canceled.
 //! 4. In a chunk, make a cursor, and walk with [`scan`](Cursor::scan): stores lay out their data in
 //!    the order of the ids. Neighbors come in runs, and a vertex may come in several.
-//! 5. Read errors become a [`KernelError`] with [`KernelError::read`].
+//! 5. Return read errors with `?`: each becomes a [`KernelError`].
 //! 6. If each of several parallel edges counts, read them with [`scan_each_edge`]: in an adjacency
 //!    they are one neighbor.
 //!
@@ -80,11 +80,11 @@
 //!
 //!     fn run<V: GraphView>(self, view: &V) -> Result<Self::Output, KernelError> {
 //!         let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
-//!         let cuts = adjacency.cuts(64).map_err(KernelError::read)?;
+//!         let cuts = adjacency.cuts(64)?;
 //!         let parts = self.execution.map_chunks(cuts, |range| {
 //!             let (mut cursor, mut counts) = (adjacency.cursor(), BTreeMap::<usize, u64>::new());
 //!             for vertex in range.map(VertexId::new) {
-//!                 let degree = cursor.degree(vertex).map_err(KernelError::read)?;
+//!                 let degree = cursor.degree(vertex)?;
 //!                 *counts.entry(degree).or_default() += 1;
 //!             }
 //!             Ok(counts)

@@ -139,7 +139,7 @@ impl Neighborhood<'_> {
                     next.extend(neighbors.iter().filter(|neighbor| seen.claim(**neighbor)));
                     ControlFlow::<()>::Continue(())
                 });
-                walked.map(|_| ()).map_err(KernelError::read)?;
+                walked.map(|_| ())?;
             }
             Ok((next, examined))
         })?;

@@ -290,7 +290,7 @@ impl PageRank<'_> {
                     contributions[position] = C::of(rank * shares[position]);
                 }
             });
-            visited.map_err(KernelError::read)?;
+            visited?;
             match wrong {
                 None => Ok(dangling),
                 Some((vertex, sum)) => Err(KernelError::WeightSum { vertex, sum }),
@@ -329,7 +329,7 @@ impl PageRank<'_> {
                 ranks[position] = rank;
                 next[position] = C::of(rank * share);
             });
-            visited.map_err(KernelError::read)?;
+            visited?;
             Ok(sums)
         })?;
         std::mem::swap(contributions, next);
@@ -449,7 +449,7 @@ fn add_weights<W: Factor, A: Adjacency<Value = W>>(
     let mut cursor = outgoing.cursor();
     if A::DEGREE_IS_O1 && W::TYPE == ColumnType::Unit {
         for (vertex, degree) in range.map(VertexId::new).zip(sums) {
-            *degree = cursor.degree(vertex).map_err(KernelError::read)? as f64;
+            *degree = cursor.degree(vertex)? as f64;
         }
         return Ok(());
     }
@@ -458,7 +458,7 @@ fn add_weights<W: Factor, A: Adjacency<Value = W>>(
         sums[(vertex.get() - first) as usize] += W::sum(weights);
         ControlFlow::<()>::Continue(())
     });
-    added.map(|_| ()).map_err(KernelError::read)
+    Ok(added.map(|_| ())?)
 }
 
 /// Adds the contributions of the in-neighbors of the vertices in `range` to `sums`, whose entries
@@ -479,5 +479,5 @@ fn collect_contributions<C: Contribution, W: Factor>(
         count += neighbors.len() as u64;
         ControlFlow::<()>::Continue(())
     });
-    collected.map(|_| count).map_err(KernelError::read)
+    Ok(collected.map(|_| count)?)
 }

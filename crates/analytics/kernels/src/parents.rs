@@ -59,7 +59,7 @@ impl Parents {
         // Relaxed: threads race only to lower parents, and are joined before these are read.
         let parents: Vec<_> = (0..bound).map(|_| AtomicU32::new(NONE)).collect();
         parents[source.index()].store(source.get(), Ordering::Relaxed);
-        let cuts = outgoing.cuts(execution.parts()).map_err(KernelError::read)?;
+        let cuts = outgoing.cuts(execution.parts())?;
         execution.map_chunks(cuts, |range| {
             let scanned = outgoing.cursor().scan(range, |vertex, neighbors, values| {
                 let from = distance(vertex);
@@ -71,7 +71,7 @@ impl Parents {
                 }
                 ControlFlow::<()>::Continue(())
             });
-            scanned.map(drop).map_err(KernelError::read)
+            Ok(scanned.map(drop)?)
         })?;
         let mut parents = Parents(parents.into_iter().map(AtomicU32::into_inner).collect());
         let is_reached = |vertex: &VertexId| distance(*vertex).is_some();
@@ -96,7 +96,7 @@ impl Parents {
                 }
                 ControlFlow::<()>::Continue(())
             });
-            walked.map(drop).map_err(KernelError::read)?;
+            walked.map(drop)?;
             position += 1;
         }
         Ok(parents)

@@ -11,7 +11,7 @@ pub(crate) fn covering_ranges(
     parts: usize,
     vertex_bound: u32,
 ) -> Result<Vec<Range<u32>>, KernelError> {
-    let cuts = adjacency.cuts(parts).map_err(KernelError::read)?;
+    let cuts = adjacency.cuts(parts)?;
     let starts = cuts.iter().skip(1).map(|cut| cut.start);
     let ends = starts.chain([vertex_bound]);
     let mut start = 0;

@@ -294,7 +294,7 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
                 self.relax(worker, bucket, distance, neighbors, weights);
                 ControlFlow::<()>::Continue(())
             });
-            walked.map(drop).map_err(KernelError::read)?;
+            walked.map(drop)?;
         }
         Ok(())
     }

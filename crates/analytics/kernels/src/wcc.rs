@@ -124,7 +124,7 @@ impl Components<'_> {
                     }
                     ControlFlow::<()>::Continue(())
                 });
-                joined.map(|_| 0).map_err(KernelError::read)
+                Ok(joined.map(|_| 0)?)
             })?;
             self.flatten()?;
         }
@@ -161,7 +161,7 @@ impl Components<'_> {
                     examined += neighbors.len() as u64;
                     ControlFlow::<()>::Continue(())
                 });
-                walked.map(|_| ()).map_err(KernelError::read)?;
+                walked.map(|_| ())?;
             }
             Ok(examined)
         })?;
@@ -180,7 +180,7 @@ impl Components<'_> {
                     changed += self.forest.hook(vertex, neighbors);
                     ControlFlow::<()>::Continue(())
                 });
-                hooked.map(|_| changed).map_err(KernelError::read)
+                Ok(hooked.map(|_| changed)?)
             })?;
             self.flatten()?;
             if changed == 0 {
@@ -219,7 +219,7 @@ fn labels(view: &impl GraphView, forest: Forest) -> Result<(Vec<u32>, u64), Kern
             components[next..vertex.index()].fill(Wcc::NO_VERTEX);
             next = vertex.index() + 1;
         });
-        visited.map_err(KernelError::read)?;
+        visited?;
         components[next..].fill(Wcc::NO_VERTEX);
     }
     let roots = (0..).zip(&components).filter(|(id, component)| id == *component).count() as u64;

@@ -32,8 +32,8 @@ pub fn check_view<V: RecordView>(view: &V, oracle: &Oracle, vertices: &[u32]) {
 }
 
 /// Returns the value that was read. Reads do not fail in these tests.
-pub(crate) fn read<T>(result: Result<T, impl Into<ReadError>>) -> T {
-    result.map_err(Into::into).unwrap()
+pub(crate) fn read<T>(result: Result<T, ReadError>) -> T {
+    result.unwrap()
 }
 
 fn check_vertices<V: RecordView>(view: &V, oracle: &Oracle, vertices: &[u32]) {

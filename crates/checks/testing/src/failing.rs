@@ -66,7 +66,6 @@ impl<E: Engine> Engine for Failing<E> {
     type View<'s> = E::View<'s>;
     type Room = E::Room;
     type Changes<'l> = E::Changes<'l>;
-    type LatestError = ReadError;
     type ShortWrites = E::ShortWrites;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
@@ -123,7 +122,7 @@ impl<E: Engine> Engine for Failing<E> {
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Self::View<'l>, ReadError> {
         match self.fails(Fallible::Latest) {
             true => Err(ReadError::new("the newest state", injected())),
-            false => self.engine.latest(locks).map_err(Into::into),
+            false => self.engine.latest(locks),
         }
     }
 

@@ -194,7 +194,7 @@ fn check<V: RecordView>(view: &V, model: &Model, topology: Topology) {
         for vertex in 0..view.vertex_bound() + 1 {
             let row = rows.remove(&vertex).unwrap_or_default();
             let id = VertexId::new(vertex);
-            assert_eq!(adjacency.cursor().degree(id).map_err(Into::into), Ok(row.len()));
+            assert_eq!(adjacency.cursor().degree(id), Ok(row.len()));
             let mut found = BTreeMap::new();
             let flow = read(records.parallel_neighbors(id, |other, edges| {
                 found.insert(other.get(), read_all(edges));

@@ -14,8 +14,8 @@ pub type Answer = Result<String, ReadError>;
 /// Receives a description of a call, and a closure that makes it, any number of times.
 pub type Ask<'a> = dyn FnMut(&str, &dyn Fn() -> Answer) + 'a;
 
-fn text<T: Debug>(answer: Result<T, impl Into<ReadError>>) -> Answer {
-    answer.map(|answer| format!("{answer:?}")).map_err(Into::into)
+fn text<T: Debug>(answer: Result<T, ReadError>) -> Answer {
+    answer.map(|answer| format!("{answer:?}"))
 }
 
 /// Calls all methods of a view of [`crate::pipeline::catalog`], about these vertices.
@@ -158,7 +158,7 @@ pub fn each_read_of_parallel_edges<V: RecordView>(
                 }
                 Err(error) => ControlFlow::Break(error),
             });
-            match flow.map_err(Into::into)? {
+            match flow? {
                 ControlFlow::Break(error) => Err(error),
                 ControlFlow::Continue(()) => Ok(format!("{visited:?}")),
             }
@@ -166,7 +166,7 @@ pub fn each_read_of_parallel_edges<V: RecordView>(
         for other in vertices.iter().copied().map(VertexId::new) {
             ask("find_parallel", &|| {
                 let mut cursor = cursor();
-                let found = cursor.find_parallel(vertex, other).map_err(Into::into)?;
+                let found = cursor.find_parallel(vertex, other)?;
                 text(found.map(all_of).transpose())
             });
         }

@@ -223,7 +223,7 @@ impl<T: Tested> Snapshot<T> {
     fn check_records(&self, view: &impl RecordView) {
         let mut cursor = view.edge_records(LabelId::DEFAULT, Direction::Out).expect("the one label");
         for (unit, expected) in (0..).zip(&self.expected) {
-            let found = cursor.find(self.graph.owner(unit), VertexId::new(0)).ok().expect("no file fails");
+            let found = cursor.find(self.graph.owner(unit), VertexId::new(0)).expect("no file fails");
             let expected = expected.map(record_of);
             assert!(found == expected.as_deref(), "unit {unit} at {}: {found:?}", self.token.at());
             thread::yield_now();

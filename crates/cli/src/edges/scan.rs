@@ -26,7 +26,7 @@ impl Kernel for Cuts {
 
     fn run<V: RecordView>(self, view: &V) -> Result<Self::Output, KernelError> {
         let adjacency = view.adjacency::<()>(self.label, self.direction)?;
-        adjacency.cuts(PARTS).map_err(KernelError::read)
+        Ok(adjacency.cuts(PARTS)?)
     }
 }
 
@@ -70,7 +70,7 @@ impl Scan<'_> {
                 visit(row(direction, (owner, *neighbor), number(column, value.to_bits()), &[]))
             })
         });
-        scanned.map_err(KernelError::read)
+        Ok(scanned?)
     }
 
     fn records<V: RecordView>(self, view: &V) -> Result<Flow, KernelError> {
@@ -79,7 +79,7 @@ impl Scan<'_> {
         let scanned = records.scan(range, |owner, neighbor, record| {
             visit(row(direction, (owner, neighbor), ValueRef::Null, record))
         });
-        scanned.map_err(KernelError::read)
+        Ok(scanned?)
     }
 
     fn lists<V: RecordView>(self, view: &V) -> Result<Flow, KernelError> {
@@ -95,7 +95,7 @@ impl Scan<'_> {
                 Err(error) => ControlFlow::Break(Err(unreadable(error))),
             })
         });
-        scanned.map_err(KernelError::read)
+        Ok(scanned?)
     }
 }
 

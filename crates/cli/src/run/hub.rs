@@ -22,7 +22,7 @@ impl Kernel for LargestDegree<'_> {
     /// O(vertices + edges), no memory.
     fn run<V: GraphView>(self, view: &V) -> Result<Option<VertexId>, KernelError> {
         let adjacency = view.adjacency::<()>(self.label, Direction::Out)?;
-        let cuts = adjacency.cuts(self.execution.parts()).map_err(KernelError::read)?;
+        let cuts = adjacency.cuts(self.execution.parts())?;
         let largest = self.execution.map_chunks(cuts, |range| {
             let (mut largest, mut current) = (None, (0, Reverse(VertexId::MAX)));
             let scanned = adjacency.cursor().scan(range, |vertex, neighbors, _| {
@@ -32,7 +32,7 @@ impl Kernel for LargestDegree<'_> {
                 largest = largest.max(Some(current));
                 ControlFlow::<()>::Continue(())
             });
-            scanned.map(|_| ()).map_err(KernelError::read)?;
+            scanned.map(|_| ())?;
             Ok(largest)
         })?;
         let largest = largest.into_iter().flatten().max().map(|(_, Reverse(vertex))| vertex);
@@ -43,7 +43,7 @@ impl Kernel for LargestDegree<'_> {
 /// The lowest vertex, for a graph without edges, in which all degrees are equal.
 fn lowest_vertex(view: &impl GraphView) -> Result<Option<VertexId>, KernelError> {
     let lowest = view.scan_vertices(0..view.vertex_bound(), ControlFlow::Break);
-    Ok(lowest.map_err(KernelError::read)?.break_value())
+    Ok(lowest?.break_value())
 }
 
 #[cfg(test)]

@@ -61,18 +61,18 @@ impl Kernel for Sparse<'_> {
         let (bound, count) = (view.vertex_bound(), view.vertex_count());
         self.execution.memory.check(count * 16, count as u32, count)?;
         let mut vertices = Vec::with_capacity(count as usize);
-        view.each_vertex(0..bound, |vertex| vertices.push(vertex)).map_err(KernelError::read)?;
+        view.each_vertex(0..bound, |vertex| vertices.push(vertex))?;
         let place = |vertex: &VertexId| vertices.binary_search(vertex).expect("edges join vertices") as u32;
         let mut parents: Vec<u32> = (0..vertices.len() as u32).collect();
         let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
-        for range in outgoing.cuts(self.execution.parts()).map_err(KernelError::read)? {
+        for range in outgoing.cuts(self.execution.parts())? {
             self.execution.check_cancelled()?;
             let joined = outgoing.cursor().scan(range, |vertex, neighbors, _| {
                 let vertex = place(&vertex);
                 neighbors.iter().for_each(|neighbor| join(&mut parents, vertex, place(neighbor)));
                 ControlFlow::<()>::Continue(())
             });
-            joined.map(|_| ()).map_err(KernelError::read)?;
+            joined.map(|_| ())?;
         }
         let roots: Vec<u32> = (0..parents.len() as u32).map(|vertex| root(&mut parents, vertex)).collect();
         Ok(Components::named(&roots))

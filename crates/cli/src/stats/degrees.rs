@@ -64,7 +64,7 @@ impl Kernel for DegreeCensus<'_> {
     /// O(vertices + edges), little memory.
     fn run<V: RecordView>(self, view: &V) -> Result<Degrees, KernelError> {
         let adjacency = view.adjacency::<()>(self.label, self.direction)?;
-        let cuts = adjacency.cuts(self.execution.parts()).map_err(KernelError::read)?;
+        let cuts = adjacency.cuts(self.execution.parts())?;
         let tallies = self.execution.map_chunks(cuts, |range| self.count(view, range))?;
         let mut tally = tallies.into_iter().fold(Tally::default(), |sum, tally| sum.plus(&tally));
         tally.add_isolated(view.vertex_count() - tally.vertices());

@@ -110,7 +110,6 @@ impl<R: ReadRows, W: Column> RowAdjacency<R, W> {
 
 impl<R: ReadRows, W: Column> Adjacency for RowAdjacency<R, W> {
     type Value = W;
-    type Error = ReadError;
     type Cursor<'a>
         = RowCursor<R, W>
     where
@@ -149,8 +148,7 @@ fn value_of<W: Column>(content: &[u8]) -> Result<W, ReadError> {
 
 impl<R: ReadRows, W: Column> Cursor for RowCursor<R, W> {
     type Value = W;
-    type Error = ReadError;
-    type Ordered = NoCommitOrder<W, ReadError>;
+    type Ordered = NoCommitOrder<W>;
 
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         let keys = EntryKey::new(vertex, neighbor).alone();
@@ -244,13 +242,12 @@ impl<R: ReadRows> RowRecords<R> {
 }
 
 impl<R: ReadRows> RecordCursor for RowRecords<R> {
-    type Error = ReadError;
     type Parallel<'c>
         = ParallelList<'c>
     where
         Self: 'c;
     type Ordered<'c>
-        = NoCommitOrder<(), ReadError>
+        = NoCommitOrder<()>
     where
         Self: 'c;
 

@@ -14,11 +14,11 @@ pub trait NewestFirst: Cursor {
         &mut self,
         vertex: VertexId,
         visit: impl FnMut(VertexId, Self::Value, CommitTimestamp) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Self::Error>;
+    ) -> Result<ControlFlow<B>, ReadError>;
 
     /// An upper bound on how far the edges of `vertex` are out of time order; see
     /// [`NewestRecords::time_disorder`].
-    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Self::Error> {
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, ReadError> {
         let _ = vertex;
         Ok(None)
     }
@@ -26,37 +26,33 @@ pub trait NewestFirst: Cursor {
 
 /// Reads the records of edges in the order in which they were put. Borrows a cursor for `'c`.
 pub trait NewestRecords<'c> {
-    /// The error of a failed read.
-    type Error;
-
     /// Visits the neighbors of `vertex`, each with the record of its edge and the commit that put
     /// the record, newest first. O(visited edges + superseded entries between them).
     fn newest_first<B>(
         self,
         vertex: VertexId,
         visit: impl FnMut(VertexId, &'c [u8], CommitTimestamp) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Self::Error>;
+    ) -> Result<ControlFlow<B>, ReadError>;
 
     /// An upper bound on how far the edges of `vertex` are out of [time](crate::RecordSchema::time)
     /// order: the time of an edge exceeds the time of an edge that [`NewestRecords::newest_first`]
     /// visits earlier by at most this bound. Ignores edges whose time is null. `None` if the engine
     /// keeps no bound. O(1).
-    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Self::Error>;
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, ReadError>;
 }
 
 /// The capability type of cursors that keep no commit order. It has no values.
 #[derive(Debug)]
-pub struct NoCommitOrder<W, E> {
+pub struct NoCommitOrder<W> {
     never: Infallible,
-    types: PhantomData<fn() -> (W, E)>,
+    values: PhantomData<fn() -> W>,
 }
 
-impl<W: Column, E> Cursor for NoCommitOrder<W, E> {
+impl<W: Column> Cursor for NoCommitOrder<W> {
     type Value = W;
-    type Error = E;
     type Ordered = Self;
 
-    fn find(&mut self, _: VertexId, _: VertexId) -> Result<Option<W>, E> {
+    fn find(&mut self, _: VertexId, _: VertexId) -> Result<Option<W>, ReadError> {
         match self.never {}
     }
 
@@ -64,37 +60,35 @@ impl<W: Column, E> Cursor for NoCommitOrder<W, E> {
         &mut self,
         _: Range<u32>,
         _: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, E> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         match self.never {}
     }
 
-    fn gather(&mut self, _: VertexId) -> Result<Neighbors<'_, W>, E> {
+    fn gather(&mut self, _: VertexId) -> Result<Neighbors<'_, W>, ReadError> {
         match self.never {}
     }
 }
 
-impl<W: Column, E> NewestFirst for NoCommitOrder<W, E> {
+impl<W: Column> NewestFirst for NoCommitOrder<W> {
     fn newest_first<B>(
         &mut self,
         _: VertexId,
         _: impl FnMut(VertexId, W, CommitTimestamp) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, E> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         match self.never {}
     }
 }
 
-impl<'c, W, E: Into<ReadError>> NewestRecords<'c> for NoCommitOrder<W, E> {
-    type Error = E;
-
+impl<'c, W> NewestRecords<'c> for NoCommitOrder<W> {
     fn newest_first<B>(
         self,
         _: VertexId,
         _: impl FnMut(VertexId, &'c [u8], CommitTimestamp) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, E> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         match self.never {}
     }
 
-    fn time_disorder(&mut self, _: VertexId) -> Result<Option<u64>, E> {
+    fn time_disorder(&mut self, _: VertexId) -> Result<Option<u64>, ReadError> {
         match self.never {}
     }
 }

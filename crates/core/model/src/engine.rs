@@ -30,10 +30,6 @@ pub trait Engine: Send + Sync + 'static {
     where
         Self: 'l;
 
-    /// The error of [`Engine::latest`]: [`ReadError`] if it reads files, `Infallible` in memory,
-    /// where checks compile to nothing.
-    type LatestError: Into<ReadError> + Send;
-
     /// The fast path of single edges: usually the engine itself, or
     /// [`NoShortWrites`](crate::NoShortWrites).
     type ShortWrites: ShortWrites;
@@ -125,7 +121,7 @@ pub trait Engine: Send + Sync + 'static {
     ///
     /// # Errors
     /// A file of the engine could not be read.
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Self::View<'l>, Self::LatestError>;
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Self::View<'l>, ReadError>;
 
     /// Returns true if writers should take a [step](Engine::maintain) even if no timestamp is
     /// released, because the engine has deferred a lot of work. O(1), called after each commit.

@@ -5,18 +5,17 @@ use crate::{
     ViewError,
 };
 use std::convert::Infallible;
-use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range, RangeInclusive};
 
 /// Capability of a view: reading the records of vertices and edges.
 pub trait RecordView: GraphView {
     /// The cursor over the records of one label's edges.
-    type EdgeRecords<'v>: RecordCursor<Error = Self::Error>
+    type EdgeRecords<'v>: RecordCursor
     where
         Self: 'v;
 
     /// The record of `vertex`; `None` if the vertex does not exist. O(1).
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Self::Error>;
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError>;
 
     /// Number of parallel edges of `label`, as far as it is known. Their
     /// [`edge_count`](GraphView::edge_count) is the number of connected pairs of vertices; an
@@ -36,14 +35,12 @@ pub trait RecordView: GraphView {
 /// A label has one record on each edge, or [parallel](crate::EdgeSchema::Parallel) edges, which
 /// have their own methods. A vertex that does not exist has no neighbors.
 pub trait RecordCursor {
-    /// The error of a failed read.
-    type Error: Into<ReadError> + Send;
     /// The parallel edges from one vertex to another.
     type Parallel<'c>: ParallelEdges<'c>
     where
         Self: 'c;
     /// The capability to read records newest first; [`NoCommitOrder`] without it.
-    type Ordered<'c>: NewestRecords<'c, Error = Self::Error>
+    type Ordered<'c>: NewestRecords<'c>
     where
         Self: 'c;
 
@@ -51,14 +48,14 @@ pub trait RecordCursor {
     const SORTED: bool;
 
     /// The record of the edge from `vertex` to `neighbor`, if there is one.
-    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<&[u8]>, Self::Error>;
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<&[u8]>, ReadError>;
 
     /// Visits the neighbors of `vertex`, each with the record of its edge.
     fn neighbors<'c, B>(
         &'c mut self,
         vertex: VertexId,
         visit: impl FnMut(VertexId, &'c [u8]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Self::Error>;
+    ) -> Result<ControlFlow<B>, ReadError>;
 
     /// Visits the edges of every vertex in `range`, ascending by vertex, each with its record,
     /// which is valid during the call. All parallel edges between two vertices come as one record,
@@ -67,7 +64,7 @@ pub trait RecordCursor {
         &mut self,
         range: Range<u32>,
         visit: impl FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Self::Error>;
+    ) -> Result<ControlFlow<B>, ReadError>;
 
     /// Reads the records newest first, if the engine keeps the order of commits.
     #[inline]
@@ -80,14 +77,14 @@ pub trait RecordCursor {
         &mut self,
         vertex: VertexId,
         neighbor: VertexId,
-    ) -> Result<Option<Self::Parallel<'_>>, Self::Error>;
+    ) -> Result<Option<Self::Parallel<'_>>, ReadError>;
 
     /// Visits the neighbors of `vertex`, each with the parallel edges to it.
     fn parallel_neighbors<'c, B>(
         &'c mut self,
         vertex: VertexId,
         visit: impl FnMut(VertexId, Self::Parallel<'c>) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Self::Error>;
+    ) -> Result<ControlFlow<B>, ReadError>;
 }
 
 /// The parallel edges from one vertex to another, at least one, ascending by key.
@@ -112,54 +109,50 @@ pub trait ParallelEdges<'c>: Copy {
 
 /// The record cursor of views without records. It has no values.
 #[derive(Debug)]
-pub struct NoRecords<E> {
-    never: Infallible,
-    error: PhantomData<E>,
-}
+pub struct NoRecords(Infallible);
 
-impl<E: Into<ReadError> + Send> RecordCursor for NoRecords<E> {
-    type Error = E;
+impl RecordCursor for NoRecords {
     type Parallel<'c>
         = NoParallelEdges
     where
         Self: 'c;
     type Ordered<'c>
-        = NoCommitOrder<(), E>
+        = NoCommitOrder<()>
     where
         Self: 'c;
 
     const SORTED: bool = true;
 
-    fn find(&mut self, _: VertexId, _: VertexId) -> Result<Option<&[u8]>, E> {
-        match self.never {}
+    fn find(&mut self, _: VertexId, _: VertexId) -> Result<Option<&[u8]>, ReadError> {
+        match self.0 {}
     }
 
     fn neighbors<'c, B>(
         &'c mut self,
         _: VertexId,
         _: impl FnMut(VertexId, &'c [u8]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, E> {
-        match self.never {}
+    ) -> Result<ControlFlow<B>, ReadError> {
+        match self.0 {}
     }
 
     fn scan<B>(
         &mut self,
         _: Range<u32>,
         _: impl FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, E> {
-        match self.never {}
+    ) -> Result<ControlFlow<B>, ReadError> {
+        match self.0 {}
     }
 
-    fn find_parallel(&mut self, _: VertexId, _: VertexId) -> Result<Option<NoParallelEdges>, E> {
-        match self.never {}
+    fn find_parallel(&mut self, _: VertexId, _: VertexId) -> Result<Option<NoParallelEdges>, ReadError> {
+        match self.0 {}
     }
 
     fn parallel_neighbors<'c, B>(
         &'c mut self,
         _: VertexId,
         _: impl FnMut(VertexId, Self::Parallel<'c>) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, E> {
-        match self.never {}
+    ) -> Result<ControlFlow<B>, ReadError> {
+        match self.0 {}
     }
 }
 

@@ -12,14 +12,10 @@ use std::ops::{ControlFlow, Range};
 
 /// An immutable state of the graph.
 ///
-/// Every method that may have to read a disk can fail. In memory the error is
-/// [`Infallible`](std::convert::Infallible), and checks compile to nothing.
+/// Every method that may have to read a disk can fail.
 pub trait GraphView: Sync {
-    /// The error of a failed read; `Infallible` in memory.
-    type Error: Into<ReadError> + Send;
-
     /// The adjacency of one label in one direction, with values of type `W`.
-    type Adjacency<'v, W: Column>: Adjacency<Value = W, Error = Self::Error>
+    type Adjacency<'v, W: Column>: Adjacency<Value = W>
     where
         Self: 'v;
 
@@ -52,18 +48,18 @@ pub trait GraphView: Sync {
     fn for_each_unarchived(&self, _label: LabelId, _visit: &mut dyn FnMut(CommitTimestamp, EdgeChange)) {}
 
     /// Returns true if `vertex` exists. O(1).
-    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Self::Error>;
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError>;
 
     /// Visits the vertices in `range` that exist, ascending, until `visit` breaks.
     fn scan_vertices<B>(
         &self,
         range: Range<u32>,
         visit: impl FnMut(VertexId) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Self::Error>;
+    ) -> Result<ControlFlow<B>, ReadError>;
 
     /// Visits every vertex in `range` that exists, ascending.
     #[inline]
-    fn each_vertex(&self, range: Range<u32>, mut visit: impl FnMut(VertexId)) -> Result<(), Self::Error> {
+    fn each_vertex(&self, range: Range<u32>, mut visit: impl FnMut(VertexId)) -> Result<(), ReadError> {
         let scanned = self.scan_vertices(range, |vertex| {
             visit(vertex);
             ControlFlow::<()>::Continue(())
@@ -95,10 +91,8 @@ pub trait GraphView: Sync {
 pub trait Adjacency: Sync {
     /// The type of edge values.
     type Value: Column;
-    /// The error of a failed read; `Infallible` in memory.
-    type Error: Into<ReadError> + Send;
     /// The type of cursors.
-    type Cursor<'a>: Cursor<Value = Self::Value, Error = Self::Error>
+    type Cursor<'a>: Cursor<Value = Self::Value>
     where
         Self: 'a;
 
@@ -121,7 +115,7 @@ pub trait Adjacency: Sync {
     /// Partitions the vertices below the bound into at most `parts` ranges of about equal work.
     ///
     /// The ranges ascend, do not overlap, and cover every vertex that has neighbors.
-    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Self::Error>;
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError>;
 
     /// Visits the members of `ids`, which ascend, that are neighbors of `vertex`: ascending,
     /// without duplicates.
@@ -134,7 +128,7 @@ pub trait Adjacency: Sync {
         vertex: VertexId,
         ids: &[VertexId],
         visit: impl FnMut(VertexId),
-    ) -> Result<(), Self::Error>
+    ) -> Result<(), ReadError>
     where
         Self: Sized + 'a,
     {
@@ -149,7 +143,7 @@ pub trait Adjacency: Sync {
         cursors: [&mut Self::Cursor<'a>; 2],
         vertices: [VertexId; 2],
         visit: impl FnMut(VertexId),
-    ) -> Result<(), Self::Error>
+    ) -> Result<(), ReadError>
     where
         Self: Sized + 'a,
     {
@@ -164,7 +158,7 @@ fn intersect_row<'a, A: Adjacency + 'a>(
     vertex: VertexId,
     mut ids: &[VertexId],
     visit: impl FnMut(VertexId),
-) -> Result<(), A::Error> {
+) -> Result<(), ReadError> {
     if !A::SORTED {
         intersect::slices(&gathered::<A>(cursor, vertex)?, ids, visit);
         return Ok(());
@@ -203,7 +197,7 @@ fn intersect_rows<'a, A: Adjacency + 'a>(
     cursors: [&mut A::Cursor<'a>; 2],
     [mut small, mut large]: [VertexId; 2],
     visit: impl FnMut(VertexId),
-) -> Result<(), A::Error> {
+) -> Result<(), ReadError> {
     let [one, other] = cursors;
     if A::DEGREE_IS_O1 && one.degree(small)? > other.degree(large)? {
         (small, large) = (large, small);
@@ -217,7 +211,7 @@ fn intersect_rows<'a, A: Adjacency + 'a>(
 fn gathered<'c, 'a, A: Adjacency + 'a>(
     cursor: &'c mut A::Cursor<'a>,
     vertex: VertexId,
-) -> Result<Cow<'c, [VertexId]>, A::Error> {
+) -> Result<Cow<'c, [VertexId]>, ReadError> {
     let (neighbors, _) = cursor.gather(vertex)?;
     if A::SORTED {
         return Ok(Cow::Borrowed(neighbors));
@@ -236,20 +230,18 @@ pub type Neighbors<'a, W> = (&'a [VertexId], &'a [W]);
 pub trait Cursor {
     /// The type of edge values.
     type Value: Column;
-    /// The error of a failed read.
-    type Error;
     /// The capability to read edges newest first; [`NoCommitOrder`](crate::NoCommitOrder) without
     /// it.
-    type Ordered: NewestFirst<Value = Self::Value, Error = Self::Error>;
+    type Ordered: NewestFirst<Value = Self::Value>;
 
     /// The number of neighbors of `vertex`. Gathers them by default; faster cursors override it.
     #[inline]
-    fn degree(&mut self, vertex: VertexId) -> Result<usize, Self::Error> {
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {
         Ok(self.gather(vertex)?.0.len())
     }
 
     /// The value of the edge from `vertex` to `neighbor`, if there is one.
-    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<Self::Value>, Self::Error>;
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<Self::Value>, ReadError>;
 
     /// Passes on the neighbors of `vertex` in nonempty runs that are valid during the call. By
     /// default gathers them into one run; a cursor whose rows lie in several runs overrides it and
@@ -259,7 +251,7 @@ pub trait Cursor {
         &mut self,
         vertex: VertexId,
         mut run: impl FnMut(&[VertexId], &[Self::Value]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Self::Error> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         Ok(match self.gather(vertex)? {
             ([], _) => ControlFlow::Continue(()),
             (neighbors, values) => run(neighbors, values),
@@ -272,7 +264,7 @@ pub trait Cursor {
         &mut self,
         range: Range<u32>,
         run: impl FnMut(VertexId, &[VertexId], &[Self::Value]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Self::Error>;
+    ) -> Result<ControlFlow<B>, ReadError>;
 
     /// Reads edges newest first, if the engine keeps the order of commits.
     #[inline]
@@ -296,14 +288,14 @@ pub trait Cursor {
 
     /// All neighbors of `vertex` as one slice, if they lie in one run; by default `None`.
     #[inline]
-    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, Self::Value>>, Self::Error> {
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, Self::Value>>, ReadError> {
         let _ = vertex;
         Ok(None)
     }
 
     /// All neighbors of `vertex` as one slice: borrowed if they lie in one run, else copied into
     /// the cursor's buffer.
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, Self::Value>, Self::Error>;
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, Self::Value>, ReadError>;
 }
 
 /// The requested adjacency does not exist.

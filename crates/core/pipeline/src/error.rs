@@ -84,7 +84,7 @@ pub enum Error {
     NoCommitOrder,
     /// Staged writes have no commit yet.
     #[error(
-        "what a transaction staged is of no commit yet: read its edges by their time, or a snapshot by commit"
+        "staged writes belong to no commit yet: order edges by their time, or read a snapshot of the graph"
     )]
     NoCommitOrderOfStaged,
     /// An engine sees parallel edges as one record.
@@ -178,11 +178,6 @@ impl Error {
     pub fn is_full(&self) -> bool {
         matches!(self, Error::Capacity(CapacityError::Memory { .. } | CapacityError::Scratch { .. }))
     }
-}
-
-/// Converts an error of reading an engine.
-pub fn read_failed(error: impl Into<ReadError>) -> Error {
-    Error::Read(error.into())
 }
 
 impl From<EngineError> for Error {

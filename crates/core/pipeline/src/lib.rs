@@ -54,13 +54,9 @@ pub use durable::{
     Batches, CheckpointOptions, CheckpointReport, CompactOptions, CompactReport, Until, damage,
     describe_engine_files, manifest_path, note_of,
 };
-pub use error::{Error, LabelExists, read_failed};
+pub use error::{Error, LabelExists};
 pub use journal::{Journal, Recovery};
-pub use reads::{
-    EdgeRecordChange, LabelReads, Newest, NewestBy, NewestEdge, Overlay, OverlayAdjacency, OverlayCursor,
-    OverlayParallel, OverlayRecords, StagedChanges, StagedUpdate, ViewReads, VisitEdge, VisitParallel,
-    VisitParallelNeighbor,
-};
+pub use reads::{LabelReads, Newest, NewestEdge, Overlay, StagedChanges, ViewReads};
 pub use records::decoded;
 pub use settings::{Compaction, Settings};
 pub use store::{OnEngine, Store};

@@ -1,6 +1,6 @@
 //! Decoding and checking encoded edge records.
 
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::reads::place_of;
 use hedgerow_encoding::wire::DecodeError;
 use hedgerow_encoding::{EdgeList, RecordValues, decode_record, decode_record_value, list_of_record};
@@ -19,7 +19,7 @@ pub fn decoded(bytes: &[u8]) -> Result<Record, Error> {
 
 #[cold]
 fn unreadable(error: DecodeError) -> Error {
-    read_failed(ReadError::new(PLACE, error))
+    ReadError::new(PLACE, error).into()
 }
 
 /// The [place](place_of) of the time in a property of an encoded record.

@@ -2,7 +2,7 @@
 
 use crate::conflicts::ConflictTable;
 use crate::dictionary::Dictionary;
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::journal::Journal;
 use crate::maintenance::Maintenance;
 use crate::settings::Settings;
@@ -149,7 +149,7 @@ impl Store {
     /// The newest state of the units that `held` locks.
     #[inline]
     pub fn latest<'l>(&'l self, held: &'l HeldLocks<'_>) -> Result<ErasedView<'l>, Error> {
-        self.engine.latest(held).map_err(read_failed)
+        Ok(self.engine.latest(held)?)
     }
 
     /// The store with its engine at the engine's own type. `engine` is the engine that the store

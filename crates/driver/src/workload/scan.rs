@@ -95,7 +95,7 @@ impl Kernel for Scan<'_> {
         let threads = self.execution.threads();
         let sums = match self.order {
             None => {
-                let cuts = adjacency.cuts(threads).map_err(KernelError::read)?;
+                let cuts = adjacency.cuts(threads)?;
                 self.execution.map_chunks(cuts, |range| sum_range(&adjacency, range))
             }
             Some(order) => {
@@ -114,7 +114,7 @@ fn sum_range(adjacency: &impl Adjacency, range: Range<u32>) -> Result<u64, Kerne
         total += sum(neighbors);
         ControlFlow::<()>::Continue(())
     });
-    scanned.map(|_| total).map_err(KernelError::read)
+    Ok(scanned.map(|_| total)?)
 }
 
 /// The sum over some vertices, one after the other.
@@ -125,7 +125,7 @@ fn sum_each(adjacency: &impl Adjacency, vertices: &[VertexId]) -> Result<u64, Ke
             total += sum(neighbors);
             ControlFlow::<()>::Continue(())
         });
-        scanned.map(drop).map_err(KernelError::read)?;
+        scanned.map(drop)?;
     }
     Ok(total)
 }

@@ -100,7 +100,7 @@ impl Kernel for GuessingSearch<'_> {
             let mut cursor = adjacency.cursor();
             let mut edges = 0;
             for (source, destination) in probes {
-                let (row, _) = cursor.gather(*source).map_err(KernelError::read)?;
+                let (row, _) = cursor.gather(*source)?;
                 edges += u64::from(search::position(row, spread, *destination).is_some());
             }
             Ok(edges)
@@ -124,7 +124,7 @@ impl Kernel for Search<'_> {
             let (mut cursor, mut edges, mut latencies) = (adjacency.cursor(), 0, Latencies::new());
             let searched =
                 operate_on_each(probes, &mut latencies, self.cancel, None, |(source, destination)| {
-                    let found = cursor.find(source, destination).map_err(KernelError::read);
+                    let found = cursor.find(source, destination).map_err(KernelError::from);
                     edges += u64::from(found.map_err(hedgerow::Error::from)?.is_some());
                     Ok(())
                 });

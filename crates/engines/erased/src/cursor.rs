@@ -54,7 +54,7 @@ impl<'a, A: Adjacency> BatchingCursor<'a, A> {
     fn sorted(&mut self, vertex: VertexId) -> Result<RawNeighbors<'_>, ReadError> {
         let batch = self.batch.get_or_insert_default();
         batch.clear();
-        let (neighbors, values) = self.cursor.gather(vertex).map_err(Into::into)?;
+        let (neighbors, values) = self.cursor.gather(vertex)?;
         batch.push(vertex, neighbors, values);
         batch.sort_rows();
         let rows = batch.rows();
@@ -64,18 +64,18 @@ impl<'a, A: Adjacency> BatchingCursor<'a, A> {
 
 impl<A: Adjacency> AnyCursor for BatchingCursor<'_, A> {
     fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {
-        self.cursor.degree(vertex).map_err(Into::into)
+        self.cursor.degree(vertex)
     }
 
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<EdgeValue>, ReadError> {
-        let found = self.cursor.find(vertex, neighbor).map_err(Into::into)?;
+        let found = self.cursor.find(vertex, neighbor)?;
         Ok(found.map(Column::to_bits))
     }
 
     fn neighbors(&mut self, vertex: VertexId, run: TakeRun<'_>) -> Result<(), ReadError> {
         if A::SORTED {
             let walked = self.cursor.neighbors(vertex, |neighbors, values| run(neighbors, as_bytes(values)));
-            return walked.map(drop).map_err(Into::into);
+            return walked.map(drop);
         }
         let (neighbors, values) = self.sorted(vertex)?;
         if !neighbors.is_empty() {
@@ -104,7 +104,7 @@ impl<A: Adjacency> AnyCursor for BatchingCursor<'_, A> {
             batch.push(owner, neighbors, values);
             ControlFlow::Continue(())
         });
-        if scanned.map_err(Into::into)?.is_continue() {
+        if scanned?.is_continue() {
             let _ = hand_over::<A>(batch, take);
         }
         Ok(())
@@ -122,7 +122,7 @@ impl<A: Adjacency> AnyCursor for BatchingCursor<'_, A> {
         if !A::SORTED {
             return Ok(None);
         }
-        let run = self.cursor.contiguous(vertex).map_err(Into::into)?;
+        let run = self.cursor.contiguous(vertex)?;
         Ok(run.map(|(neighbors, values)| (neighbors, as_bytes(values))))
     }
 
@@ -130,7 +130,7 @@ impl<A: Adjacency> AnyCursor for BatchingCursor<'_, A> {
         if !A::SORTED {
             return self.sorted(vertex);
         }
-        let (neighbors, values) = self.cursor.gather(vertex).map_err(Into::into)?;
+        let (neighbors, values) = self.cursor.gather(vertex)?;
         Ok((neighbors, as_bytes(values)))
     }
 }
@@ -165,8 +165,7 @@ impl<'a, W> ErasedCursor<'a, W> {
 
 impl<W: Column> Cursor for ErasedCursor<'_, W> {
     type Value = W;
-    type Error = ReadError;
-    type Ordered = NoCommitOrder<W, ReadError>;
+    type Ordered = NoCommitOrder<W>;
 
     #[inline]
     fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {

@@ -222,9 +222,9 @@ impl<E: Engine> AnyEngine for E {
             missing.extend(vertices.iter().filter(|vertex| !ShortWrites::exists(short, **vertex)));
             return Ok(());
         }
-        let latest = Engine::latest(self, locks).map_err(Into::into)?;
+        let latest = Engine::latest(self, locks)?;
         for vertex in vertices {
-            if !GraphView::contains_vertex(&latest, *vertex).map_err(Into::into)? {
+            if !GraphView::contains_vertex(&latest, *vertex)? {
                 missing.push(*vertex);
             }
         }
@@ -265,7 +265,7 @@ impl<E: Engine> AnyEngine for E {
     }
 
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<ErasedView<'l>, ReadError> {
-        Ok(ErasedView::new(Engine::latest(self, locks).map_err(Into::into)?))
+        Ok(ErasedView::new(Engine::latest(self, locks)?))
     }
 
     fn is_maintenance_due(&self) -> bool {
@@ -295,7 +295,6 @@ impl Engine for ErasedEngine {
     type View<'s> = ErasedView<'s>;
     type Room = ErasedRoom;
     type Changes<'l> = ErasedChanges<'l>;
-    type LatestError = ReadError;
     type ShortWrites = Self;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {

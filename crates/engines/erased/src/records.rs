@@ -42,7 +42,7 @@ fn list_of<'c>(edges: impl ParallelEdges<'c>) -> Result<Vec<u8>, ReadError> {
 
 impl<C: RecordCursor> AnyRecords for C {
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<&[u8]>, ReadError> {
-        RecordCursor::find(self, vertex, neighbor).map_err(Into::into)
+        RecordCursor::find(self, vertex, neighbor)
     }
 
     fn neighbors<'c>(
@@ -50,12 +50,12 @@ impl<C: RecordCursor> AnyRecords for C {
         vertex: VertexId,
         visit: &mut dyn FnMut(VertexId, &'c [u8]) -> ControlFlow<()>,
     ) -> Result<(), ReadError> {
-        let _flow: ControlFlow<()> = RecordCursor::neighbors(self, vertex, visit).map_err(Into::into)?;
+        let _flow: ControlFlow<()> = RecordCursor::neighbors(self, vertex, visit)?;
         Ok(())
     }
 
     fn scan(&mut self, range: Range<u32>, visit: &mut VisitRecord<'_>) -> Result<(), ReadError> {
-        let _flow: ControlFlow<()> = RecordCursor::scan(self, range, visit).map_err(Into::into)?;
+        let _flow: ControlFlow<()> = RecordCursor::scan(self, range, visit)?;
         Ok(())
     }
 
@@ -66,7 +66,7 @@ impl<C: RecordCursor> AnyRecords for C {
         take: &mut dyn FnMut(VertexId, Vec<u8>),
     ) -> Result<(), ReadError> {
         if let Some(neighbor) = neighbor {
-            if let Some(edges) = self.find_parallel(vertex, neighbor).map_err(Into::into)? {
+            if let Some(edges) = self.find_parallel(vertex, neighbor)? {
                 take(neighbor, list_of(edges)?);
             }
             return Ok(());
@@ -78,7 +78,7 @@ impl<C: RecordCursor> AnyRecords for C {
             }
             Err(error) => ControlFlow::Break(error),
         });
-        flow.map_err(Into::into)?.break_value().map_or(Ok(()), Err)
+        flow?.break_value().map_or(Ok(()), Err)
     }
 }
 
@@ -109,13 +109,12 @@ fn flow_of<B>(flow: ControlFlow<B>, kept: &mut ControlFlow<B>) -> ControlFlow<()
 }
 
 impl RecordCursor for ErasedRecords<'_> {
-    type Error = ReadError;
     type Parallel<'c>
         = ParallelList<'c>
     where
         Self: 'c;
     type Ordered<'c>
-        = NoCommitOrder<(), ReadError>
+        = NoCommitOrder<()>
     where
         Self: 'c;
 

@@ -104,7 +104,7 @@ impl<V: RecordView> AnyView for V {
     }
 
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
-        GraphView::contains_vertex(self, vertex).map_err(Into::into)
+        GraphView::contains_vertex(self, vertex)
     }
 
     fn scan_vertices(
@@ -122,7 +122,7 @@ impl<V: RecordView> AnyView for V {
             found.clear();
             flow
         });
-        if flow.map_err(Into::into)?.is_continue() {
+        if flow?.is_continue() {
             let _ = visit(&found);
         }
         Ok(())
@@ -142,7 +142,7 @@ impl<V: RecordView> AnyView for V {
     }
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
-        RecordView::vertex_record(self, vertex).map_err(Into::into)
+        RecordView::vertex_record(self, vertex)
     }
 
     fn parallel_edge_count(&self, label: LabelId) -> Count {
@@ -159,7 +159,6 @@ impl<V: RecordView> AnyView for V {
 }
 
 impl GraphView for ErasedView<'_> {
-    type Error = ReadError;
     type Adjacency<'v, W: Column>
         = ErasedAdjacency<'v, W>
     where
@@ -264,13 +263,12 @@ impl<A: Adjacency> AnyAdjacency for A {
     }
 
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
-        Adjacency::cuts(self, parts).map_err(Into::into)
+        Adjacency::cuts(self, parts)
     }
 }
 
 impl<W: Column> Adjacency for ErasedAdjacency<'_, W> {
     type Value = W;
-    type Error = ReadError;
     type Cursor<'a>
         = ErasedCursor<'a, W>
     where

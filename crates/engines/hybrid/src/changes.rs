@@ -159,7 +159,7 @@ impl Hybrid {
         let (mut added, mut removed) = (0, 0);
         for change in changes {
             if self.topology.is_canonical_entry(*direction, change.owner, change.neighbor) {
-                let Ok(found) = handles.find(change.owner, change.neighbor);
+                let found = handles.find(change.owner, change.neighbor).expect("memory is always readable");
                 let found = found.map(Column::to_bits);
                 if found != change.value {
                     edges.add(change);

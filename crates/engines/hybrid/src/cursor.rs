@@ -8,9 +8,9 @@ use crate::tables::AdjacencyTable;
 use crate::tail_index::ChangedRow;
 use hedgerow_in_memory::records::HandleCursor;
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Neighbors, NoCommitOrder, RecordHandle, VertexId, ViewState, cuts_by_work,
+    Adjacency, Column, Cursor, Neighbors, NoCommitOrder, ReadError, RecordHandle, VertexId, ViewState,
+    cuts_by_work,
 };
-use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
@@ -59,7 +59,6 @@ impl<'v, W: Column> HybridAdjacency<'v, W> {
 
 impl<'v, W: Column> Adjacency for HybridAdjacency<'v, W> {
     type Value = W;
-    type Error = Infallible;
     type Cursor<'a>
         = HybridCursor<'v, W>
     where
@@ -80,7 +79,7 @@ impl<'v, W: Column> Adjacency for HybridAdjacency<'v, W> {
     /// O(vertices).
     ///
     /// The work of a vertex is the number of entries of its row, without changes in the log.
-    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
         let bound = self.state.vertex_bound();
         let mut blocks: Vec<(u32, u64)> = Vec::new();
         let sizes = if parts > 1 { 0..bound } else { 0..0 };
@@ -136,13 +135,12 @@ impl HandleCursor for HybridCursor<'_, RecordHandle> {
 
 impl<W: Column> Cursor for HybridCursor<'_, W> {
     type Value = W;
-    type Error = Infallible;
-    type Ordered = NoCommitOrder<W, Infallible>;
+    type Ordered = NoCommitOrder<W>;
 
     /// O(1) for a row without changes in the log, and O(log deletions) if it has deletions;
     /// otherwise O(entries + changes), or O(changes) after a scan of all rows.
     #[inline]
-    fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {
         let row = self.row(vertex);
         Ok(match self.changes.row(vertex, &mut self.room) {
             None => row.map_or(0, |row| row.degree()),
@@ -156,7 +154,7 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
 
     /// O(entries of the row).
     #[inline]
-    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         let row = self.row(vertex);
         let found = match self.changes.find(vertex, neighbor) {
             Some(changed) => changed,
@@ -170,7 +168,7 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
         &mut self,
         vertex: VertexId,
         mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let row = self.row(vertex);
         let changed = self.changes.row(vertex, &mut self.room);
         let HybridCursor { merged, replaced, deleted, .. } = self;
@@ -181,7 +179,7 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
         &mut self,
         range: Range<u32>,
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let range = range.start..range.end.min(self.state.vertex_bound());
         let HybridCursor { table, version, changes, state, merged, replaced, deleted, .. } = self;
         let mut scan_row = |vertex, row: Option<RowAt<'_>>, changed: Option<ChangedRow<'_>>| {
@@ -218,7 +216,7 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
     }
 
     #[inline]
-    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, W>>, Infallible> {
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, W>>, ReadError> {
         let row = self.row(vertex);
         if self.changes.row(vertex, &mut self.room).is_some() {
             return Ok(None);
@@ -226,7 +224,7 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
         Ok(row.map_or(Some((&[][..], &[][..])), |row| row.whole()))
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, ReadError> {
         let row = self.row(vertex);
         match (row, self.changes.row(vertex, &mut self.room)) {
             (None, Some(changed)) => self.merged.copy_puts(changed.changes),

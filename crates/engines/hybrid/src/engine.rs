@@ -9,10 +9,9 @@ use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     AddLabels, Admission, Allowance, AppendEdges, Archiving, CommitTimestamp, Effects, Engine, EngineError,
-    LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, UnitLocks, VertexId,
+    LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
-use std::convert::Infallible;
 
 impl AddLabels for Hybrid {
     /// O(stored directions).
@@ -28,7 +27,6 @@ impl Engine for Hybrid {
     type View<'s> = HybridView<'s>;
     type Room = StagedEffects;
     type Changes<'l> = HybridChanges<'l>;
-    type LatestError = Infallible;
     type ShortWrites = Self;
 
     #[inline]
@@ -82,7 +80,7 @@ impl Engine for Hybrid {
         HybridView::registered(self, snapshot, at)
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<HybridView<'l>, Infallible> {
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<HybridView<'l>, ReadError> {
         Ok(HybridView::locked(self, locks))
     }
 

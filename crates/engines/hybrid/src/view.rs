@@ -8,10 +8,9 @@ use hedgerow_in_memory::records::HeapCursor;
 use hedgerow_in_memory::vertices::Vertex;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, CommitTimestamp, Count, Direction, EdgeChange, GraphView, LabelId, Record,
+    Adjacency, Column, CommitTimestamp, Count, Direction, EdgeChange, GraphView, LabelId, ReadError, Record,
     RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState,
 };
-use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
 /// A state of the graph: at a registered timestamp, or the newest state of the locked vertices.
@@ -45,8 +44,10 @@ impl<'s> HybridView<'s> {
         }
     }
 
-    /// Indexes the unarchived changes of all adjacencies now instead of at the first read (GraphOne,
-    /// 6.1: private views). O(c log c) for c unarchived changes.
+    /// Indexes the unarchived changes of all adjacencies now instead of at the first read. O(c log
+    /// c) for c changes.
+    ///
+    /// GraphOne, 6.1: private views.
     pub fn index_tail(&self) {
         for number in 0..self.engine.tables.len() as u32 {
             HybridAdjacency::<()>::new(self.engine, self.snapshot(), self.state, number).index_changes();
@@ -71,7 +72,6 @@ impl<'s> HybridView<'s> {
 }
 
 impl GraphView for HybridView<'_> {
-    type Error = Infallible;
     type Adjacency<'v, W: Column>
         = HybridAdjacency<'v, W>
     where
@@ -127,7 +127,7 @@ impl GraphView for HybridView<'_> {
     }
 
     #[inline]
-    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
         Ok(self.vertex(vertex).is_some_and(|vertex| vertex.exists(self.timestamp(), &self.engine.domain)))
     }
 
@@ -135,7 +135,7 @@ impl GraphView for HybridView<'_> {
         &self,
         range: Range<u32>,
         mut visit: impl FnMut(VertexId) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let range = range.start..range.end.min(self.vertex_bound());
         let (at, domain) = (self.timestamp(), &self.engine.domain);
         for (number, vertex) in self.engine.vertices.entries(range) {
@@ -169,7 +169,7 @@ impl RecordView for HybridView<'_> {
         Self: 'v;
 
     /// O(versions of the vertex newer than the view).
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         Ok(self.vertex(vertex).and_then(|vertex| vertex.record(self.timestamp(), &self.engine.domain.pin())))
     }
 

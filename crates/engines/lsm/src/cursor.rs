@@ -23,7 +23,6 @@ impl<'v, W: Column> LsmAdjacency<'v, W> {
 
 impl<'v, W: Column> Adjacency for LsmAdjacency<'v, W> {
     type Value = W;
-    type Error = ReadError;
     type Cursor<'a>
         = LsmCursor<'v, W>
     where
@@ -71,8 +70,7 @@ fn typed<'r, W: Column>(row: SeenRow<'r>, values: &'r mut Vec<W>) -> Neighbors<'
 
 impl<W: Column> Cursor for LsmCursor<'_, W> {
     type Value = W;
-    type Error = ReadError;
-    type Ordered = NoCommitOrder<W, ReadError>;
+    type Ordered = NoCommitOrder<W>;
 
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         self.rows.check_lock(vertex);

@@ -18,11 +18,10 @@ use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     AddLabels, Admission, Allowance, Catalog, CommitTimestamp, Counts, Direction, Durable, Effects, Engine,
     EngineError, GrowingCatalog, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared,
-    Reclaimed, Topology, UnitLocks, VertexId, ViewState,
+    ReadError, Reclaimed, Topology, UnitLocks, VertexId, ViewState,
 };
 use hedgerow_sync::{Arc, Mutex, RwLock};
 use rayon::ThreadPool;
-use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 /// The MemGraphs and the files that a snapshot reads, and the rows that it keeps.
@@ -170,7 +169,6 @@ impl Engine for LsmEngine {
     type View<'s> = LsmView<'s>;
     type Room = ();
     type Changes<'l> = LsmChanges;
-    type LatestError = Infallible;
     type ShortWrites = Self;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
@@ -185,7 +183,7 @@ impl Engine for LsmEngine {
         allowance: Allowance,
         _pool: Option<&ThreadPool>,
     ) -> Result<Prepared<LsmChanges>, EngineError> {
-        let Ok(newest) = self.latest(locks);
+        let newest = self.latest(locks)?;
         let (changes, outcome) = LsmChanges::of(effects, locks, &newest)?;
         if allowance.is_limited() {
             allowance.check(self.memory().total_bytes(), changes.bytes() as isize)?;
@@ -237,7 +235,7 @@ impl Engine for LsmEngine {
         LsmView { engine: self, sources, kept: Some(&snapshot.kept), state: ViewState::Registered(at) }
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<LsmView<'l>, Infallible> {
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<LsmView<'l>, ReadError> {
         Ok(LsmView { engine: self, sources: self.sources(), kept: None, state: ViewState::Locked(locks) })
     }
 

@@ -54,7 +54,6 @@ impl LsmView<'_> {
 }
 
 impl GraphView for LsmView<'_> {
-    type Error = ReadError;
     type Adjacency<'v, W: Column>
         = LsmAdjacency<'v, W>
     where

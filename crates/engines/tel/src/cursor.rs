@@ -7,11 +7,10 @@ use crate::scan::{count_valid, valid_from_the_end, valid_stretches};
 use crate::view::TelAdjacency;
 use hedgerow_in_memory::records::{HandleCursor, memory};
 use hedgerow_model::{
-    Column, ColumnType, CommitTimestamp, Cursor, Neighbors, NewestFirst, RecordHandle, VertexId,
+    Column, ColumnType, CommitTimestamp, Cursor, Neighbors, NewestFirst, ReadError, RecordHandle, VertexId,
 };
 use hedgerow_sync::epoch::Guard;
 use hedgerow_sync::prefetch;
-use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
 /// Prefetch distance: in vertices for the blocks of a scan, in edges for records.
@@ -103,20 +102,19 @@ impl HandleCursor for TelCursor<'_, RecordHandle> {
 
 impl<W: Column> Cursor for TelCursor<'_, W> {
     type Value = W;
-    type Error = Infallible;
     type Ordered = Self;
 
     /// O(1) if nothing changed after the cursor's timestamp, as in the newest state, or if nothing
     /// was deleted; otherwise O(entries).
     #[inline]
-    fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {
         let at = self.at;
         Ok(self.log(vertex).map_or(0, |log| count_valid(log, at)))
     }
 
     /// O(1) if the filter of a large log rules out the edge, otherwise O(entries).
     #[inline]
-    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         let at = self.at;
         let Some(log) = self.log(vertex) else { return Ok(None) };
         Ok(log.find(neighbor, at).map(|position| W::from_bits(log.value(position))))
@@ -127,7 +125,7 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
         &mut self,
         vertex: VertexId,
         run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let at = self.at;
         Ok(self.log(vertex).map_or(ControlFlow::Continue(()), |log| runs(log, at, run)))
     }
@@ -136,7 +134,7 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
         &mut self,
         range: Range<u32>,
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let (at, index) = (self.at, self.adjacency.index());
         for (first, slots) in index.directory.stretches(range.start..range.end.min(self.bound)) {
             slots.iter().take(AHEAD).for_each(|slot| BlockIndex::prefetch_block(slot, AHEAD_BYTES));
@@ -180,7 +178,7 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
     }
 
     #[inline]
-    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, W>>, Infallible> {
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, W>>, ReadError> {
         let at = self.at;
         let Some(log) = self.log(vertex) else { return Ok(Some((&[], &[]))) };
         Ok(log.is_whole(at).then(|| {
@@ -189,7 +187,7 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
         }))
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, ReadError> {
         let Some(slot) = self.slot(vertex) else { return Ok((&[], &[])) };
         self.adjacency.check_lock(vertex);
         self.guard.repin();
@@ -217,7 +215,7 @@ impl<W: Column> NewestFirst for TelCursor<'_, W> {
         &mut self,
         vertex: VertexId,
         mut visit: impl FnMut(VertexId, W, CommitTimestamp) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let at = self.at;
         let Some(log) = self.log(vertex) else { return Ok(ControlFlow::Continue(())) };
         let created = log.created_by(at);
@@ -236,7 +234,7 @@ impl<W: Column> NewestFirst for TelCursor<'_, W> {
 
     /// Returns `None` if the edges' records have no time.
     #[inline]
-    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Infallible> {
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, ReadError> {
         let has_times = self.adjacency.table().time.is_some();
         Ok(has_times.then(|| self.log(vertex).map_or(0, |log| log.lateness())))
     }

@@ -7,17 +7,15 @@ use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     AddLabels, Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MaintenanceProgress,
-    MemoryUse, Prepared, UnitLocks, VertexId,
+    MemoryUse, Prepared, ReadError, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
-use std::convert::Infallible;
 
 impl Engine for Tel {
     type Snapshot = ();
     type View<'s> = TelView<'s>;
     type Room = StagedEffects;
     type Changes<'l> = TelChanges<'l>;
-    type LatestError = Infallible;
     type ShortWrites = Self;
 
     #[inline]
@@ -62,7 +60,7 @@ impl Engine for Tel {
         TelView::registered(self, at)
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<TelView<'l>, Infallible> {
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<TelView<'l>, ReadError> {
         Ok(TelView::locked(self, locks))
     }
 

@@ -9,11 +9,10 @@ use crate::layout::bytes_of;
 use hedgerow_in_memory::records::HeapCursor;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, Record, RecordHandle,
-    RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
+    Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record,
+    RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_sync::epoch::Domain;
-use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
@@ -65,7 +64,6 @@ impl<'s> TelView<'s> {
 }
 
 impl<'s> GraphView for TelView<'s> {
-    type Error = Infallible;
     type Adjacency<'v, W: Column>
         = TelAdjacency<'s, W>
     where
@@ -92,7 +90,7 @@ impl<'s> GraphView for TelView<'s> {
     }
 
     #[inline]
-    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
         Ok(self.vertex(vertex).is_some_and(|vertex| vertex.exists(self.at(), &self.engine.retired.domain)))
     }
 
@@ -100,7 +98,7 @@ impl<'s> GraphView for TelView<'s> {
         &self,
         range: Range<u32>,
         mut visit: impl FnMut(VertexId) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let range = range.start..range.end.min(self.vertex_bound());
         let (at, domain) = (self.at(), &self.engine.retired.domain);
         for (number, vertex) in self.engine.vertices.entries(range) {
@@ -134,7 +132,7 @@ impl<'s> RecordView for TelView<'s> {
         Self: 'v;
 
     /// O(versions of the vertex newer than the view).
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         Ok(self.vertex(vertex).and_then(|vertex| vertex.record(self.at(), &self.engine.retired.domain.pin())))
     }
 
@@ -219,7 +217,6 @@ impl<'s, W> TelAdjacency<'s, W> {
 
 impl<'s, W: Column> Adjacency for TelAdjacency<'s, W> {
     type Value = W;
-    type Error = Infallible;
     type Cursor<'a>
         = TelCursor<'s, W>
     where
@@ -238,7 +235,7 @@ impl<'s, W: Column> Adjacency for TelAdjacency<'s, W> {
     /// O(vertices).
     ///
     /// The work of a vertex is the size of its blocks, which the index contains.
-    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
         let blocks = if parts <= 1 { Vec::new() } else { self.stretches() };
         Ok(cuts_by_work(self.vertex_bound(), parts, &blocks))
     }

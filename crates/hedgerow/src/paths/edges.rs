@@ -4,7 +4,7 @@ use crate::error::{Error, Reason};
 use hedgerow_encoding::EdgeWeight;
 use hedgerow_erased::ErasedView;
 use hedgerow_model::{Direction, LabelId, ReadError, VertexId};
-use hedgerow_pipeline::{ViewReads, read_failed};
+use hedgerow_pipeline::ViewReads;
 use hedgerow_sync::CancelToken;
 
 /// The edges of one label in a state.
@@ -59,9 +59,7 @@ impl FollowedEdges<'_> {
                     Err(error) => failed = failed.take().or(Some(error)),
                 };
                 self.reads.neighbor_records(self.label, direction, vertex, visit)?;
-                failed.map_or(Ok(()), |error| {
-                    Err(read_failed(ReadError::new("the record of an edge", error)))
-                })?;
+                failed.map_or(Ok(()), |error| Err(ReadError::new("the record of an edge", error)))?;
             }
         }
         match wrong {

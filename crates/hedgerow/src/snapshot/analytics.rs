@@ -11,7 +11,7 @@ use hedgerow_pipeline::Overlay;
 
 impl Snapshot {
     /// Runs a kernel on this state. Dispatches to the engine once; the kernel is compiled for each
-    /// engine.
+    /// engine, and for the states of transactions.
     ///
     /// # Errors
     /// The error of the kernel. An edge without a valid weight is named by the keys of its ends.

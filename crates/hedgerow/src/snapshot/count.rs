@@ -7,7 +7,6 @@ use hedgerow_erased::ErasedView;
 use hedgerow_model::{
     Adjacency, Cursor, Direction, GraphView, LabelId, ParallelEdges, RecordCursor, RecordView, VertexId,
 };
-use hedgerow_pipeline::read_failed;
 use std::ops::ControlFlow;
 
 impl Snapshot {
@@ -41,7 +40,7 @@ impl Snapshot {
             loops += u64::from(is_undirected && neighbors.contains(&vertex));
             ControlFlow::<()>::Continue(())
         });
-        scanned.map(drop).map_err(read_failed)?;
+        scanned.map(drop)?;
         // An undirected edge is an entry at both ends, a self loop at one.
         Ok(if is_undirected { (entries + loops) / 2 } else { entries })
     }
@@ -61,9 +60,9 @@ impl Snapshot {
                 Err(error) => ControlFlow::Break(error),
             }
         });
-        match scanned.map_err(read_failed)?.break_value() {
+        match scanned?.break_value() {
             None => Ok(edges),
-            Some(error) => Err(read_failed(error).into()),
+            Some(error) => Err(error.into()),
         }
     }
 }

@@ -24,7 +24,7 @@ use hedgerow_model::token::Registered;
 use hedgerow_model::{
     AsKey, Catalog, CommitTimestamp, Count, Counts, GraphView, Key, LabelId, RecordView, Topology, VertexId,
 };
-use hedgerow_pipeline::{Newest, NewestEdge, Overlay, StagedChanges, ViewReads, read_failed};
+use hedgerow_pipeline::{Newest, NewestEdge, Overlay, StagedChanges, ViewReads};
 use hedgerow_sequencer::{AsOf, ReaderKind, Registrar, Registration, Sequencer};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Deref, Range};
@@ -325,7 +325,7 @@ impl Snapshot {
     /// # Errors
     /// The store could not be read.
     pub fn key(&self, vertex: VertexId) -> Result<Option<Key>, Error> {
-        let exists = self.erased_view()?.contains_vertex(vertex).map_err(read_failed)?;
+        let exists = self.erased_view()?.contains_vertex(vertex)?;
         Ok(exists.then(|| self.key_of(vertex)))
     }
 
@@ -363,7 +363,7 @@ impl Snapshot {
     ) -> Result<ControlFlow<B>, Error> {
         let view = self.erased_view()?;
         let flow = view.scan_vertices(range, |vertex| visit(vertex, self.key_of(vertex)));
-        Ok(flow.map_err(read_failed)?)
+        Ok(flow?)
     }
 
     /// Returns the number of edges of a vertex over a label whose edges may be parallel, where

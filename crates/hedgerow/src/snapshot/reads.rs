@@ -5,7 +5,8 @@ use crate::engines::TypedStore;
 use crate::error::Error;
 use crate::reads::{Reading, Reads, State};
 use hedgerow_model::{Adjacency, Column, Cursor, Direction, GraphView, Key, LabelId, Record, VertexId};
-use hedgerow_pipeline::{decoded, read_failed};
+use hedgerow_pipeline::decoded;
+use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 
 impl Reads for Snapshot {
@@ -16,7 +17,7 @@ impl Reads for Snapshot {
 
     #[inline(always)]
     fn state(&self, _: Reading<'_>) -> Result<State<'_>, Error> {
-        Ok(State::Snapshot(self))
+        Ok(State::Snapshot(Cow::Borrowed(self)))
     }
 }
 
@@ -40,7 +41,7 @@ impl Snapshot {
             }
             ControlFlow::Continue(())
         });
-        scanned.map_err(read_failed)?.break_value().map_or(Ok(()), Err)
+        scanned?.break_value().map_or(Ok(()), Err)
     }
 
     /// Visits the edges of one vertex with their records, parallel edges one by one. `visit` first

@@ -22,7 +22,7 @@ pub struct UnarchivedEdge<W = ()> {
 impl Snapshot {
     /// Returns the unarchived changes to edges of a label in this state, the changes to one edge in
     /// commit order; an existing edge may be put, and a missing one deleted. Empty on engines
-    /// without a log of edges, and without the writes of a transaction. O(changes).
+    /// without a log of edges. Does not list the writes that a transaction has staged. O(changes).
     ///
     /// For computations over edges rather than vertices (GraphOne, 6.1): applying these changes to
     /// the state of the commit [`Snapshot::archived_through`] gives this state. A

@@ -198,7 +198,7 @@ impl Run {
         }
     }
 
-    /// A transaction that declares all vertices; it reads its own writes only to decide updates.
+    /// A transaction that declares all vertices.
     fn declared(&mut self, draws: &[Draw]) {
         let (mut mine, keys) = (self.oracle.clone(), self.keys.clone());
         let staged = self.graph.transact_declared(&keys, |transaction| {
@@ -212,13 +212,14 @@ impl Run {
                 mine.apply(&operation);
                 check_update(updated, &operation, &before, &mine);
             }
+            self.check_own_reads(transaction, &mine);
             Ok(())
         });
         staged.unwrap();
         self.oracle = mine;
     }
 
-    fn check_own_reads(&self, transaction: &hedgerow::WriteTxn, mine: &Oracle) {
+    fn check_own_reads(&self, transaction: &impl ReadGraph, mine: &Oracle) {
         for key in &self.keys {
             assert_eq!(transaction.contains_vertex(key).unwrap(), mine.vertices.contains_key(key));
             let record = transaction.properties(key).unwrap();
@@ -268,7 +269,7 @@ impl Run {
     }
 
     /// Checks newest-first reads of a transaction: the wanted edges, in descending order.
-    fn check_own_newest(&self, transaction: &hedgerow::WriteTxn, mine: &Oracle, key: &Key) {
+    fn check_own_newest(&self, transaction: &impl ReadGraph, mine: &Oracle, key: &Key) {
         let wanted = Newest::most(3).since(1).by_property("amount");
         let times = |records: Vec<(Key, Record)>| {
             records.into_iter().map(|(_, record)| record.values()[0].as_i64().unwrap()).collect::<Vec<_>>()

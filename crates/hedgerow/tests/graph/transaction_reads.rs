@@ -117,3 +117,31 @@ fn the_largest_id_can_be_staged() {
         assert_eq!(keys, [0, largest], "{engine:?}");
     }
 }
+
+#[test]
+fn many_new_vertices_are_iterated_over() {
+    for engine in ENGINES {
+        let (graph, calls) = graph(engine, Topology::DirectedWithReverse);
+        let transaction = graph.begin().unwrap();
+        for vertex in 100..900 {
+            transaction.put_edge_with(calls, vertex, vertex % 3, vertex).unwrap();
+        }
+        transaction.delete_vertex(2).unwrap();
+        let snapshot = transaction.snapshot().unwrap();
+        let edges: Vec<_> = snapshot.all_edges::<u64>(calls).unwrap().map(Result::unwrap).collect();
+        assert_eq!(edges.len(), 534, "{engine:?}: one is stored, and a third of the new ones is gone");
+        assert_eq!(snapshot.vertices().count(), 805);
+        assert_eq!(snapshot.degree((calls.id(), Direction::In), 0).unwrap(), 266);
+    }
+}
+
+#[test]
+fn unarchived_edges_are_those_of_commits() {
+    for engine in ENGINES {
+        let (graph, calls) = graph(engine, Topology::Directed);
+        let transaction = graph.begin().unwrap();
+        let before = transaction.snapshot().unwrap().unarchived_edges::<u64>(calls).unwrap();
+        transaction.put_edge_with(calls, 5, 6, 8).unwrap();
+        assert_eq!(transaction.snapshot().unwrap().unarchived_edges::<u64>(calls).unwrap(), before);
+    }
+}

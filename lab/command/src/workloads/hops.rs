@@ -5,7 +5,6 @@ use hedgerow::kernels::{Execution, Kernel, KernelError};
 use hedgerow::{Direction, LabelId, VertexId};
 use hedgerow_driver::monitor::mean_time;
 use hedgerow_driver::{Answer, Bench, Extent, Failure, Settings, Workload, pool};
-use hedgerow_model::ReadError;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::ops::ControlFlow;
@@ -86,16 +85,12 @@ impl Visited {
 
     /// Visits the neighbors of a vertex.
     #[inline]
-    fn add_of<C: Cursor<Error: Into<ReadError>>>(
-        &mut self,
-        cursor: &mut C,
-        vertex: VertexId,
-    ) -> Result<(), KernelError> {
+    fn add_of<C: Cursor>(&mut self, cursor: &mut C, vertex: VertexId) -> Result<(), KernelError> {
         let flow = cursor.neighbors(vertex, |neighbors, _| {
             self.add(neighbors);
             ControlFlow::<()>::Continue(())
         });
-        flow.map(drop).map_err(KernelError::read)
+        Ok(flow.map(drop)?)
     }
 }
 
@@ -112,7 +107,7 @@ impl Kernel for Hops<'_> {
                 if self.hops == 1 {
                     visited.add_of(&mut first, *source)?;
                 } else {
-                    let (neighbors, _) = first.gather(*source).map_err(KernelError::read)?;
+                    let (neighbors, _) = first.gather(*source)?;
                     neighbors.iter().try_for_each(|neighbor| visited.add_of(&mut second, *neighbor))?;
                 }
             }

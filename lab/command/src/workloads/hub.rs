@@ -152,6 +152,6 @@ impl Kernel for ScanHub {
             scanned.sum += neighbors.iter().map(|neighbor| u64::from(neighbor.get())).sum::<u64>();
             ControlFlow::<()>::Continue(())
         });
-        read.map(|_| scanned).map_err(KernelError::read)
+        Ok(read.map(|_| scanned)?)
     }
 }

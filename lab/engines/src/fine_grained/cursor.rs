@@ -4,9 +4,10 @@ use super::entries::Entries;
 use super::row::Row;
 use super::view::FineGrainedAdjacency;
 use hedgerow_in_memory::records::HandleCursor;
-use hedgerow_model::{Column, CommitTimestamp, Cursor, Neighbors, NoCommitOrder, RecordHandle, VertexId};
+use hedgerow_model::{
+    Column, CommitTimestamp, Cursor, Neighbors, NoCommitOrder, ReadError, RecordHandle, VertexId,
+};
 use hedgerow_sync::RwLock;
-use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
 /// Reads neighbors: copies the visible ones under the shared lock of their row, and passes the copy
@@ -51,17 +52,16 @@ impl<E: Entries> HandleCursor for FineGrainedCursor<'_, E, RecordHandle> {
 
 impl<E: Entries, W: Column> Cursor for FineGrainedCursor<'_, E, W> {
     type Value = W;
-    type Error = Infallible;
-    type Ordered = NoCommitOrder<W, Infallible>;
+    type Ordered = NoCommitOrder<W>;
 
     /// O(entries of the row).
-    fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {
         Ok(self.row(vertex).map_or(0, |row| row.read().degree(self.at)))
     }
 
     /// O(search + versions of the edge newer than the view).
     #[inline]
-    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         let found = self.row(vertex).and_then(|row| row.read().find(neighbor, self.at));
         Ok(found.map(W::from_bits))
     }
@@ -70,7 +70,7 @@ impl<E: Entries, W: Column> Cursor for FineGrainedCursor<'_, E, W> {
         &mut self,
         range: Range<u32>,
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let adjacency = self.adjacency;
         for (vertex, row) in adjacency.rows(range) {
             let flow = match self.copy(Some(row)) {
@@ -84,7 +84,7 @@ impl<E: Entries, W: Column> Cursor for FineGrainedCursor<'_, E, W> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, ReadError> {
         Ok(self.copy(self.row(vertex)))
     }
 }

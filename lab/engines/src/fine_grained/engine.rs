@@ -8,17 +8,15 @@ use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     AddLabels, Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MaintenanceProgress,
-    MemoryUse, NoShortWrites, Prepared, UnitLocks, VertexId,
+    MemoryUse, NoShortWrites, Prepared, ReadError, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
-use std::convert::Infallible;
 
 impl<E: Entries> Engine for FineGrained<E> {
     type Snapshot = ();
     type View<'s> = FineGrainedView<'s, E>;
     type Room = StagedEffects;
     type Changes<'l> = FineGrainedChanges<'l, E>;
-    type LatestError = Infallible;
     type ShortWrites = NoShortWrites;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
@@ -59,7 +57,7 @@ impl<E: Entries> Engine for FineGrained<E> {
         FineGrainedView::registered(self, at)
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<FineGrainedView<'l, E>, Infallible> {
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<FineGrainedView<'l, E>, ReadError> {
         Ok(FineGrainedView::locked(self, locks))
     }
 

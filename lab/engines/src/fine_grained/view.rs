@@ -9,11 +9,10 @@ use super::vertex::VertexCell;
 use hedgerow_in_memory::records::HeapCursor;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, Record, RecordHandle,
-    RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
+    Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record,
+    RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_sync::RwLock;
-use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
@@ -70,7 +69,6 @@ impl<'s, E: Entries> FineGrainedView<'s, E> {
 }
 
 impl<'s, E: Entries> GraphView for FineGrainedView<'s, E> {
-    type Error = Infallible;
     type Adjacency<'v, W: Column>
         = FineGrainedAdjacency<'s, E, W>
     where
@@ -96,7 +94,7 @@ impl<'s, E: Entries> GraphView for FineGrainedView<'s, E> {
         self.state.edge_count(label)
     }
 
-    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
         Ok(self.vertex(vertex).is_some_and(|cell| cell.read().record(self.at()).is_some()))
     }
 
@@ -104,7 +102,7 @@ impl<'s, E: Entries> GraphView for FineGrainedView<'s, E> {
         &self,
         range: Range<u32>,
         mut visit: impl FnMut(VertexId) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let range = range.start..range.end.min(self.vertex_bound());
         for (vertex, cell) in self.engine.vertices.populated(range) {
             self.check_lock(vertex);
@@ -136,7 +134,7 @@ impl<'s, E: Entries> RecordView for FineGrainedView<'s, E> {
     where
         Self: 'v;
 
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         Ok(self.vertex(vertex).and_then(|cell| cell.read().record(self.at()).cloned()))
     }
 
@@ -214,7 +212,6 @@ impl<'s, E: Entries, W> FineGrainedAdjacency<'s, E, W> {
 
 impl<'s, E: Entries, W: Column> Adjacency for FineGrainedAdjacency<'s, E, W> {
     type Value = W;
-    type Error = Infallible;
     type Cursor<'a>
         = FineGrainedCursor<'s, E, W>
     where
@@ -232,7 +229,7 @@ impl<'s, E: Entries, W: Column> Adjacency for FineGrainedAdjacency<'s, E, W> {
     /// O(vertices).
     ///
     /// Invisible entries count as work: they are checked, too.
-    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
         Ok(cuts_by_work(self.vertex_bound(), parts, &self.blocks()))
     }
 }

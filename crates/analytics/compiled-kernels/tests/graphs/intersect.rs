@@ -33,13 +33,12 @@ fn common<A: Adjacency>(adjacency: &A, vertices: &[VertexId]) -> Result<Vec<Comm
         for second in vertices {
             let (mut by_vertices, mut by_slice) = (Vec::new(), Vec::new());
             let both = [*first, *second];
-            A::common_neighbors([&mut one, &mut other], both, |id| by_vertices.push(id))
-                .map_err(KernelError::read)?;
-            let (ids, _) = other.gather(*second).map_err(KernelError::read)?;
+            A::common_neighbors([&mut one, &mut other], both, |id| by_vertices.push(id))?;
+            let (ids, _) = other.gather(*second)?;
             let mut ids = ids.to_vec();
             // The slice must ascend, whatever the order in which the engine keeps neighbors.
             ids.sort_unstable();
-            A::intersect(&mut one, *first, &ids, |id| by_slice.push(id)).map_err(KernelError::read)?;
+            A::intersect(&mut one, *first, &ids, |id| by_slice.push(id))?;
             found.push((by_vertices, by_slice));
         }
     }

@@ -32,7 +32,7 @@ impl<W: Column> Kernel for ScanAll<W> {
             row.extend(ids.iter().map(|id| id.get()).zip(values.iter().copied()));
             ControlFlow::<()>::Continue(())
         });
-        let _ = scanned.map_err(KernelError::read)?;
+        let _ = scanned?;
         Ok(rows)
     }
 }
@@ -67,16 +67,12 @@ impl Kernel for ProbeAll<'_> {
         for source in 0..SOURCES + 1 {
             let expected = self.0.get(&source).unwrap_or(&nothing);
             let vertex = VertexId::new(source);
-            assert_eq!(
-                cursor.degree(vertex).map_err(KernelError::read)?,
-                expected.len(),
-                "degree of {source}"
-            );
+            assert_eq!(cursor.degree(vertex)?, expected.len(), "degree of {source}");
             for destination in 0..DESTINATIONS {
-                let found = cursor.find(vertex, VertexId::new(destination)).map_err(KernelError::read)?;
+                let found = cursor.find(vertex, VertexId::new(destination))?;
                 assert_eq!(found.is_some(), expected.contains(&destination), "{source} -> {destination}");
             }
-            let (ids, _) = cursor.gather(vertex).map_err(KernelError::read)?;
+            let (ids, _) = cursor.gather(vertex)?;
             let mut ids: Vec<u32> = ids.iter().map(|id| id.get()).collect();
             if !is_sorted(&adjacency) {
                 ids.sort_unstable();

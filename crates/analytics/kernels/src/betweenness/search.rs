@@ -196,7 +196,7 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         let size = chunk_size(level.len(), self.execution);
         let sums = self.execution.map_chunks(level.chunks(size).collect(), |chunk: &[VertexId]| {
             let mut cursor = self.edges.outgoing.cursor();
-            let mut degree = |vertex: &VertexId| cursor.degree(*vertex).map_err(KernelError::read);
+            let mut degree = |vertex: &VertexId| cursor.degree(*vertex).map_err(KernelError::from);
             chunk.iter().try_fold(0, |sum, vertex| Ok::<_, KernelError>(sum + degree(vertex)? as u64))
         })?;
         Ok(sums.into_iter().sum())

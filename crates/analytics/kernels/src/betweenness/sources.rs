@@ -2,7 +2,7 @@
 
 use crate::KernelError;
 use crate::kernel::check_exists;
-use hedgerow_model::{GraphView, VertexId};
+use hedgerow_model::{GraphView, ReadError, VertexId};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
@@ -35,12 +35,12 @@ impl Sources<'_> {
                 let chosen = rand::seq::index::sample(&mut random, vertices as usize, count as usize);
                 let mut ranks = chosen.into_vec();
                 ranks.sort_unstable();
-                at_ranks(view, &ranks).map_err(KernelError::read)
+                Ok(at_ranks(view, &ranks)?)
             }
             Sources::All | Sources::Sampled { .. } => {
                 let mut all = Vec::with_capacity(vertices as usize);
                 let visited = view.each_vertex(0..view.vertex_bound(), |vertex| all.push(vertex));
-                visited.map_err(KernelError::read)?;
+                visited?;
                 Ok(all)
             }
         }
@@ -48,7 +48,7 @@ impl Sources<'_> {
 }
 
 /// The vertices at the given ascending positions among the existing vertices.
-fn at_ranks<V: GraphView>(view: &V, ranks: &[usize]) -> Result<Vec<VertexId>, V::Error> {
+fn at_ranks<V: GraphView>(view: &V, ranks: &[usize]) -> Result<Vec<VertexId>, ReadError> {
     let (mut rank, mut found) = (0, Vec::with_capacity(ranks.len()));
     view.each_vertex(0..view.vertex_bound(), |vertex| {
         if ranks.get(found.len()) == Some(&rank) {

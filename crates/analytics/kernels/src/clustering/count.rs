@@ -81,7 +81,7 @@ struct ClusteringCounter<'a, W> {
 impl<W: Ways> ClusteringCounter<'_, W> {
     /// Counts the triangles whose largest name is `vertex`.
     fn at(&mut self, vertex: VertexId) -> Result<(), KernelError> {
-        let (lower, ways) = self.outer.gather(vertex).map_err(KernelError::read)?;
+        let (lower, ways) = self.outer.gather(vertex)?;
         if lower.len() < 2 {
             return Ok(());
         }
@@ -92,7 +92,7 @@ impl<W: Ways> ClusteringCounter<'_, W> {
         }
         let mut at_vertex = 0;
         for (position, middle) in lower.iter().enumerate().skip(1) {
-            let (row, row_ways) = self.inner.gather(*middle).map_err(KernelError::read)?;
+            let (row, row_ways) = self.inner.gather(*middle)?;
             common(row, &lower[..position], &self.marks, &mut self.positions);
             let (outer_ways, mut at_middle) = (ways[position].count(), 0);
             for found in &self.positions {

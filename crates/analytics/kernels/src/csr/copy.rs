@@ -6,8 +6,7 @@ use super::rows::{RowBlock, Rows};
 use super::{BuildOptions, Csr, CsrError, Presence};
 use hedgerow_model::scatter::{ScatteredEntries, sort_row};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, GraphView, LabelId, ReadError, RecordView, Topology,
-    VertexId,
+    Adjacency, Column, ColumnType, Cursor, Direction, GraphView, LabelId, RecordView, Topology, VertexId,
 };
 use std::ops::{ControlFlow, Range};
 
@@ -73,7 +72,7 @@ impl Csr {
         let adjacency = view.adjacency::<W>(label, Direction::Out)?;
         options.memory.check(build_bytes::<W>(vertex_bound, entries), vertex_bound, view.vertex_count())?;
 
-        let cuts = adjacency.cuts(options.parts()).map_err(read)?;
+        let cuts = adjacency.cuts(options.parts())?;
         let turn = |range, turned: &mut ScatteredEntries<W>| {
             scan(&adjacency, range, |source, destinations, values| {
                 let entries = destinations.iter().zip(values);
@@ -98,7 +97,7 @@ impl Csr {
         Ok(Csr {
             timestamp: view.timestamp(),
             topology,
-            presence: Presence::of(view).map_err(read)?,
+            presence: Presence::of(view)?,
             vertex_count: view.vertex_count(),
             edge_count: view.edge_count(label).exact().unwrap_or_else(|| out.edge_count(topology)),
             column: W::TYPE,
@@ -106,10 +105,6 @@ impl Csr {
             reverse: None,
         })
     }
-}
-
-pub(super) fn read(error: impl Into<ReadError>) -> CsrError {
-    CsrError::Read(error.into())
 }
 
 /// The number of entries of one direction; for an undirected view an upper bound.
@@ -124,7 +119,7 @@ fn copy_rows<A: Adjacency>(
     options: BuildOptions<'_>,
     copy: impl Fn(Range<u32>) -> Result<RowBlock, CsrError> + Sync,
 ) -> Result<Rows, CsrError> {
-    let cuts = adjacency.cuts(options.parts()).map_err(read)?;
+    let cuts = adjacency.cuts(options.parts())?;
     let blocks = options.map_chunks(cuts, copy)?;
     Ok(Rows::concatenate(vertex_bound, A::Value::TYPE, blocks))
 }
@@ -156,7 +151,7 @@ fn sort_block<A: Adjacency>(adjacency: &A, range: Range<u32>) -> Result<RowBlock
     let mut cursor = adjacency.cursor();
     let mut row = Vec::new();
     for owner in range.map(VertexId::new) {
-        let (neighbors, values) = cursor.gather(owner).map_err(read)?;
+        let (neighbors, values) = cursor.gather(owner)?;
         row.clear();
         row.extend(neighbors.iter().copied().zip(values.iter().copied()));
         sort_row(&mut row);
@@ -174,5 +169,5 @@ pub(super) fn scan<A: Adjacency>(
         run(owner, neighbors, values);
         ControlFlow::<()>::Continue(())
     });
-    scanned.map(|_| ()).map_err(read)
+    Ok(scanned.map(|_| ())?)
 }

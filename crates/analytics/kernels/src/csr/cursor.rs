@@ -1,9 +1,8 @@
 //! Reads the rows through the traits of the data model.
 
 use super::rows::Rows;
-use hedgerow_model::{Adjacency, Column, Cursor, Neighbors, NoCommitOrder, VertexId, search};
+use hedgerow_model::{Adjacency, Column, Cursor, Neighbors, NoCommitOrder, ReadError, VertexId, search};
 use hedgerow_sync::prefetch;
-use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
 /// The rows of one direction.
@@ -59,7 +58,6 @@ impl<'a, W: Column> CsrAdjacency<'a, W> {
 
 impl<W: Column> Adjacency for CsrAdjacency<'_, W> {
     type Value = W;
-    type Error = Infallible;
     type Cursor<'c>
         = CsrCursor<'c, W>
     where
@@ -73,7 +71,7 @@ impl<W: Column> Adjacency for CsrAdjacency<'_, W> {
     }
 
     /// A vertex counts as much work as a neighbor.
-    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
         let bound = self.vertex_bound();
         let work_before = |vertex: usize| self.offsets[vertex] + vertex as u64;
         let (parts, total) = (parts.max(1) as u64, work_before(bound));
@@ -116,17 +114,16 @@ pub struct CsrCursor<'a, W> {
 
 impl<W: Column> Cursor for CsrCursor<'_, W> {
     type Value = W;
-    type Error = Infallible;
-    type Ordered = NoCommitOrder<W, Infallible>;
+    type Ordered = NoCommitOrder<W>;
 
     #[inline]
-    fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {
         Ok(self.rows.row(vertex).0.len())
     }
 
     /// Finds by binary search, as published studies do in the static array.
     #[inline]
-    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         let (neighbors, values) = self.rows.row(vertex);
         Ok(search::position_by_halving(neighbors, neighbor).map(|position| values[position]))
     }
@@ -136,7 +133,7 @@ impl<W: Column> Cursor for CsrCursor<'_, W> {
         &mut self,
         vertex: VertexId,
         mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let (neighbors, values) = self.rows.row(vertex);
         if neighbors.is_empty() {
             return Ok(ControlFlow::Continue(()));
@@ -149,7 +146,7 @@ impl<W: Column> Cursor for CsrCursor<'_, W> {
         &mut self,
         range: Range<u32>,
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let end = (range.end as usize).min(self.rows.vertex_bound());
         let start = (range.start as usize).min(end);
         let ends = &self.rows.offsets[start..=end];
@@ -179,12 +176,12 @@ impl<W: Column> Cursor for CsrCursor<'_, W> {
     }
 
     #[inline]
-    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, W>>, Infallible> {
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, W>>, ReadError> {
         Ok(Some(self.rows.row(vertex)))
     }
 
     #[inline]
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, ReadError> {
         Ok(self.rows.row(vertex))
     }
 }

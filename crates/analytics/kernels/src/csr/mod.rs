@@ -35,14 +35,13 @@ pub use weighted::ParallelWeight;
 
 use crate::MemoryBudget;
 use hedgerow_model::{
-    Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, NoRecords, Record, RecordView,
-    Topology, VertexId, ViewError,
+    Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, NoRecords, ReadError, Record,
+    RecordView, Topology, VertexId, ViewError,
 };
 use hedgerow_sync::{CancelToken, map_chunks};
 use presence::Presence;
 use rayon::ThreadPool;
 use rows::Rows;
-use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
 /// An immutable graph: the neighbors of all vertices in one array, ascending per vertex.
@@ -164,9 +163,9 @@ impl Csr {
 /// A static graph keeps no records: its vertices have empty records, and its edges have none. Its
 /// parallel edges are repeated neighbors.
 impl RecordView for Csr {
-    type EdgeRecords<'v> = NoRecords<Infallible>;
+    type EdgeRecords<'v> = NoRecords;
 
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         Ok(self.has(vertex).then_some(Record::EMPTY))
     }
 
@@ -174,13 +173,12 @@ impl RecordView for Csr {
         Count::default()
     }
 
-    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords<Infallible>, ViewError> {
+    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords, ViewError> {
         Err(ViewError::NoRecords(label))
     }
 }
 
 impl GraphView for Csr {
-    type Error = Infallible;
     type Adjacency<'v, W: Column> = CsrAdjacency<'v, W>;
 
     fn timestamp(&self) -> CommitTimestamp {
@@ -203,7 +201,7 @@ impl GraphView for Csr {
         Count::exactly(if label == LabelId::DEFAULT { self.edge_count } else { 0 })
     }
 
-    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
         Ok(self.has(vertex))
     }
 
@@ -211,7 +209,7 @@ impl GraphView for Csr {
         &self,
         range: Range<u32>,
         visit: impl FnMut(VertexId) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let mut ids = (range.start..range.end.min(self.vertex_bound())).map(VertexId::new);
         Ok(ids.by_ref().filter(|vertex| self.presence.contains(*vertex)).try_for_each(visit))
     }

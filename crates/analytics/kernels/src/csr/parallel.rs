@@ -1,7 +1,7 @@
 //! Rows with a neighbor for each of several parallel edges.
 
 use super::CsrError;
-use super::copy::{read, scan};
+use super::copy::scan;
 use hedgerow_encoding::ParallelList;
 use hedgerow_model::{Direction, LabelId, ParallelEdges, RecordCursor, RecordView, VertexId};
 use std::ops::{ControlFlow, Range};
@@ -76,7 +76,7 @@ pub(super) fn scan_record_rows<C: RecordCursor, T>(
             Err(error) => ControlFlow::Break(error),
         }
     });
-    if let ControlFlow::Break(error) = scanned.map_err(read)? {
+    if let ControlFlow::Break(error) = scanned? {
         return Err(error);
     }
     finish(current, &mut row);

@@ -1,6 +1,6 @@
 //! The ids below the bound that belong to vertices.
 
-use hedgerow_model::{GraphView, VertexId};
+use hedgerow_model::{GraphView, ReadError, VertexId};
 
 /// The vertices that exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) enum Presence {
 
 impl Presence {
     /// The vertices of a view.
-    pub(super) fn of<V: GraphView>(view: &V) -> Result<Self, V::Error> {
+    pub(super) fn of<V: GraphView>(view: &V) -> Result<Self, ReadError> {
         let bound = view.vertex_bound();
         if view.vertex_count() == u64::from(bound) {
             return Ok(Presence::All);

@@ -1,7 +1,7 @@
 //! Copies of views with weights, from the values or the records of edges.
 
 use super::build::rows_bytes;
-use super::copy::{entry_count, read};
+use super::copy::entry_count;
 use super::parallel::scan_record_rows;
 use super::rows::{RowBlock, Rows};
 use super::{BuildOptions, Csr, CsrError};
@@ -46,7 +46,7 @@ impl Csr {
         let needed = (directions.len() as u64 + 1) * rows_bytes::<f64>(vertex_bound, entries);
         options.memory.check(needed, vertex_bound, view.vertex_count())?;
         let rows = |direction: &Direction| {
-            let cuts = view.adjacency::<()>(label, *direction)?.cuts(options.parts()).map_err(read)?;
+            let cuts = view.adjacency::<()>(label, *direction)?.cuts(options.parts())?;
             let blocks = options.map_chunks(cuts, |range| match weight {
                 EdgeWeight::Value(column) => {
                     with_width!(column, W => weigh_values::<V, W>(view, label, *direction, weight, range))
@@ -91,7 +91,7 @@ fn weigh_values<V: RecordView, W: Column>(
             }
             ControlFlow::Continue(())
         });
-        walked.map_err(read)?.break_value().map_or(Ok(()), Err)?;
+        walked?.break_value().map_or(Ok(()), Err)?;
         push_row(&mut block, owner, &mut row);
     }
     Ok(block)
@@ -137,5 +137,5 @@ fn push_row(block: &mut RowBlock, owner: VertexId, row: &mut [(VertexId, f64)]) 
 }
 
 fn unreadable(error: DecodeError) -> CsrError {
-    read(ReadError::new("the record of an edge", error))
+    ReadError::new("the record of an edge", error).into()
 }

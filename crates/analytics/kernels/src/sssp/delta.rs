@@ -42,7 +42,7 @@ pub(super) fn sampled<W: Weight, A: Adjacency<Value = W>>(
             ControlFlow::Break(())
         });
         sampled += 1;
-        connected += u64::from(walked.map_err(KernelError::read)?.is_break());
+        connected += u64::from(walked?.is_break());
     }
     let entries = view.edge_count(label).at_most() * if view.topology().is_undirected() { 2 } else { 1 };
     let owners = view.vertex_bound() as f64 * connected as f64 / sampled.max(1) as f64;

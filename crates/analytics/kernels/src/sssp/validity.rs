@@ -14,7 +14,7 @@ pub(super) fn check_weights<W: Weight>(
     if W::ALWAYS_VALID {
         return Ok(());
     }
-    let cuts = outgoing.cuts(execution.parts()).map_err(KernelError::read)?;
+    let cuts = outgoing.cuts(execution.parts())?;
     let invalid = execution.map_chunks(cuts, |range| {
         let mut first: Option<(VertexId, VertexId, W)> = None;
         let scanned = outgoing.cursor().scan(range, |vertex, neighbors, weights| {
@@ -30,7 +30,7 @@ pub(super) fn check_weights<W: Weight>(
             }
             ControlFlow::Continue(())
         });
-        scanned.map(|_| first).map_err(KernelError::read)
+        Ok(scanned.map(|_| first)?)
     })?;
     match invalid.into_iter().flatten().next() {
         None => Ok(()),

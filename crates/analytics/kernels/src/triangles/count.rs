@@ -57,7 +57,7 @@ impl<A: Adjacency> Counter<'_, A> {
                 lower.extend_from_slice(run);
             })
         });
-        walked.map(|_| ()).map_err(KernelError::read)?;
+        walked.map(|_| ())?;
         if self.lower.len() < 2 {
             return Ok(0);
         }
@@ -77,11 +77,11 @@ impl<A: Adjacency> Counter<'_, A> {
         let middle = self.lower[position];
         let candidates = &self.lower[..position];
         if A::DEGREE_IS_O1 {
-            let degree = self.inner.degree(middle).map_err(KernelError::read)?;
+            let degree = self.inner.degree(middle)?;
             if degree / SKEW > candidates.len() {
                 let mut count = 0;
                 let probed = A::intersect(&mut self.inner, middle, candidates, |_| count += 1);
-                return probed.map(|()| count).map_err(KernelError::read);
+                return Ok(probed.map(|()| count)?);
             }
         }
         let (mut count, mut last, marks) = (0, None, &self.marks);
@@ -91,7 +91,7 @@ impl<A: Adjacency> Counter<'_, A> {
                 last = run.last().copied();
             })
         });
-        walked.map(|_| count).map_err(KernelError::read)
+        Ok(walked.map(|_| count)?)
     }
 }
 

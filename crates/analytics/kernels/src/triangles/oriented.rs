@@ -28,7 +28,7 @@ pub(super) fn pays<A: Adjacency>(
     let step = (view.vertex_bound() / SAMPLES).max(1);
     let (mut cursor, mut degrees) = (outgoing.cursor(), Vec::new());
     for vertex in (0..view.vertex_bound()).step_by(step as usize).map(VertexId::new) {
-        degrees.push(cursor.degree(vertex).map_err(KernelError::read)?);
+        degrees.push(cursor.degree(vertex)?);
     }
     degrees.retain(|degree| *degree > 0);
     degrees.sort_unstable();
@@ -66,7 +66,7 @@ pub(super) fn by_degree<V: GraphView>(
             }
             ControlFlow::<()>::Continue(())
         });
-        scanned.map(|_| edges).map_err(KernelError::read)
+        Ok(scanned.map(|_| edges)?)
     })?;
     drop(names);
     let edges = parts.concat();
@@ -87,7 +87,7 @@ fn degrees<V: GraphView>(
             degrees[(vertex.get() - range.start) as usize] += neighbors.len() as u32;
             ControlFlow::<()>::Continue(())
         });
-        counted.map(|_| ()).map_err(KernelError::read)
+        Ok(counted.map(|_| ())?)
     })?;
     Ok(degrees)
 }

@@ -2,10 +2,9 @@
 
 use hedgerow_model::{
     Adjacency, Column, ColumnType, CommitTimestamp, Count, Cursor, Direction, EdgeValue, GraphView, LabelId,
-    Neighbors, NoCommitOrder, NoRecords, Record, RecordView, Topology, VertexId, ViewError,
+    Neighbors, NoCommitOrder, NoRecords, ReadError, Record, RecordView, Topology, VertexId, ViewError,
 };
 use std::collections::{BTreeMap, BTreeSet};
-use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
 /// At most one edge per source and destination; the last value wins.
@@ -89,7 +88,6 @@ impl ListView {
 }
 
 impl GraphView for ListView {
-    type Error = Infallible;
     type Adjacency<'v, W: Column> = ListAdjacency<W>;
 
     fn timestamp(&self) -> CommitTimestamp {
@@ -112,7 +110,7 @@ impl GraphView for ListView {
         self.edge_count.into()
     }
 
-    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
         Ok(self.vertices().contains(&vertex))
     }
 
@@ -120,7 +118,7 @@ impl GraphView for ListView {
         &self,
         range: Range<u32>,
         visit: impl FnMut(VertexId) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let mut vertices = self.vertices().into_iter().filter(|vertex| range.contains(&vertex.get()));
         Ok(vertices.try_for_each(visit))
     }
@@ -142,11 +140,11 @@ impl GraphView for ListView {
 
 impl RecordView for ListView {
     type EdgeRecords<'v>
-        = NoRecords<Infallible>
+        = NoRecords
     where
         Self: 'v;
 
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         Ok(self.contains_vertex(vertex)?.then_some(Record::EMPTY))
     }
 
@@ -154,7 +152,7 @@ impl RecordView for ListView {
         Count::default()
     }
 
-    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords<Infallible>, ViewError> {
+    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords, ViewError> {
         Err(ViewError::NoRecords(label))
     }
 }
@@ -165,7 +163,6 @@ pub struct ListAdjacency<W> {
 
 impl<W: Column> Adjacency for ListAdjacency<W> {
     type Value = W;
-    type Error = Infallible;
     type Cursor<'a> = ListCursor<'a, W>;
 
     const SORTED: bool = false;
@@ -175,7 +172,7 @@ impl<W: Column> Adjacency for ListAdjacency<W> {
         ListCursor(self)
     }
 
-    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
         let bound = self.rows.len() as u32;
         let width = bound.div_ceil(parts.max(1) as u32).max(1);
         Ok((0..bound).step_by(width as usize).map(|start| start..(start + width).min(bound)).collect())
@@ -186,10 +183,9 @@ pub struct ListCursor<'a, W>(&'a ListAdjacency<W>);
 
 impl<W: Column> Cursor for ListCursor<'_, W> {
     type Value = W;
-    type Error = Infallible;
-    type Ordered = NoCommitOrder<W, Infallible>;
+    type Ordered = NoCommitOrder<W>;
 
-    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         let (neighbors, values) = self.gather(vertex)?;
         Ok(neighbors.iter().position(|other| *other == neighbor).map(|position| values[position]))
     }
@@ -198,7 +194,7 @@ impl<W: Column> Cursor for ListCursor<'_, W> {
         &mut self,
         vertex: VertexId,
         mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let (neighbors, values) = self.gather(vertex)?;
         let mut runs = neighbors.chunks(1).zip(values.chunks(1));
         Ok(runs.try_for_each(|(neighbor, value)| run(neighbor, value)))
@@ -208,7 +204,7 @@ impl<W: Column> Cursor for ListCursor<'_, W> {
         &mut self,
         range: Range<u32>,
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         for owner in range.map(VertexId::new) {
             if let ControlFlow::Break(value) = self.neighbors(owner, |ids, values| run(owner, ids, values))? {
                 return Ok(ControlFlow::Break(value));
@@ -217,7 +213,7 @@ impl<W: Column> Cursor for ListCursor<'_, W> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, ReadError> {
         Ok(self.0.rows.get(vertex.index()).map_or((&[], &[]), |(ids, values)| (ids, values)))
     }
 }

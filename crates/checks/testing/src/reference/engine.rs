@@ -19,7 +19,6 @@ use hedgerow_model::{
 use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::Ordering;
 use rayon::ThreadPool;
-use std::convert::Infallible;
 
 /// The files and the recent changes that a snapshot reads.
 pub struct ReferenceSnapshot(Arc<Sources>);
@@ -29,7 +28,6 @@ impl Engine for ReferenceEngine {
     type View<'s> = ReferenceView<'s>;
     type Room = ();
     type Changes<'l> = ReferenceChanges;
-    type LatestError = Infallible;
     type ShortWrites = NoShortWrites;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
@@ -83,7 +81,7 @@ impl Engine for ReferenceEngine {
         ReferenceView { engine: self, sources, state: ViewState::Registered(at) }
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<ReferenceView<'l>, Infallible> {
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<ReferenceView<'l>, ReadError> {
         Ok(ReferenceView { engine: self, sources: self.sources(), state: ViewState::Locked(locks) })
     }
 

@@ -27,7 +27,7 @@ impl ReferenceEngine {
             };
             entries.push((Key::vertex(effect.vertex), content));
         }
-        let Ok(newest) = self.latest(locks);
+        let newest = self.latest(locks)?;
         let mut outcome = changed_entries(
             effects,
             self.options.topology,

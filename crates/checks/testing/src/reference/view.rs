@@ -74,7 +74,6 @@ impl ReferenceView<'_> {
 }
 
 impl GraphView for ReferenceView<'_> {
-    type Error = ReadError;
     type Adjacency<'v, W: Column>
         = RowAdjacency<ReferenceRows<'v>, W>
     where

@@ -96,7 +96,7 @@ where
             }
             Err(error) => ControlFlow::Break(Err(error)),
         });
-        flow.map_err(Into::into)?.break_value().unwrap_or(Ok(())).map_err(Into::into)
+        flow?.break_value().unwrap_or(Ok(()))
     }
 
     fn rows<W: Column>(
@@ -108,12 +108,12 @@ where
         let adjacency = self.view.adjacency::<W>(self.in_view(label), Direction::Out).map_err(not_in_view)?;
         if is_sorted(&adjacency) {
             // A break and the end are equivalent here.
-            let _flow: ControlFlow<()> = adjacency.cursor().scan(range, visit).map_err(Into::into)?;
+            let _flow: ControlFlow<()> = adjacency.cursor().scan(range, visit)?;
             return Ok(());
         }
         let mut owners = Vec::new();
-        self.view.each_vertex(range, |owner| owners.push(owner)).map_err(Into::into)?;
-        sorted_rows(&adjacency, &owners, visit).map_err(Into::into)
+        self.view.each_vertex(range, |owner| owners.push(owner))?;
+        sorted_rows(&adjacency, &owners, visit)
     }
 
     fn records(
@@ -124,7 +124,7 @@ where
     ) -> Result<(), ReadError> {
         let mut cursor = self.view.edge_records(self.in_view(label), Direction::Out).map_err(not_in_view)?;
         if is_sorted_by_neighbor(&cursor) {
-            let _flow: ControlFlow<()> = cursor.scan(range, visit).map_err(Into::into)?;
+            let _flow: ControlFlow<()> = cursor.scan(range, visit)?;
             return Ok(());
         }
         let mut row = RecordRow::default();
@@ -136,7 +136,7 @@ where
             row.push(neighbor, record);
             ControlFlow::Continue(())
         });
-        if flow.map_err(Into::into)?.is_continue() {
+        if flow?.is_continue() {
             let _flow: ControlFlow<()> = row.visit_sorted(visit);
         }
         Ok(())
@@ -145,7 +145,7 @@ where
     fn cuts(&self, label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
         let adjacency =
             self.view.adjacency::<()>(self.in_view(label), Direction::Out).map_err(not_in_view)?;
-        adjacency.cuts(parts).map_err(Into::into)
+        adjacency.cuts(parts)
     }
 }
 
@@ -190,7 +190,7 @@ fn sorted_rows<A: Adjacency>(
     adjacency: &A,
     owners: &[VertexId],
     visit: &mut VisitRun<'_, A::Value>,
-) -> Result<(), A::Error> {
+) -> Result<(), ReadError> {
     let mut cursor = adjacency.cursor();
     let (mut entries, mut ids, mut values) = (Vec::new(), Vec::new(), Vec::new());
     for owner in owners {

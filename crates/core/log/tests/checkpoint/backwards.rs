@@ -3,9 +3,8 @@
 use hedgerow_kernels::csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
     Adjacency, Column, CommitTimestamp, Count, Cursor, Direction, GraphView, LabelId, Neighbors,
-    NoCommitOrder, NoRecords, Record, RecordView, Topology, VertexId, ViewError,
+    NoCommitOrder, NoRecords, ReadError, Record, RecordView, Topology, VertexId, ViewError,
 };
-use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
 /// The rows of a static graph, each from its end to its beginning.
@@ -13,11 +12,11 @@ pub struct Backwards<'c>(pub &'c Csr);
 
 impl RecordView for Backwards<'_> {
     type EdgeRecords<'v>
-        = NoRecords<Infallible>
+        = NoRecords
     where
         Self: 'v;
 
-    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords<Infallible>, ViewError> {
+    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords, ViewError> {
         Err(ViewError::NoRecords(label))
     }
 
@@ -25,13 +24,12 @@ impl RecordView for Backwards<'_> {
         Count::default()
     }
 
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         self.0.vertex_record(vertex)
     }
 }
 
 impl GraphView for Backwards<'_> {
-    type Error = Infallible;
     type Adjacency<'v, W: Column>
         = BackwardsAdjacency<'v, W>
     where
@@ -57,7 +55,7 @@ impl GraphView for Backwards<'_> {
         self.0.edge_count(label)
     }
 
-    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
         self.0.contains_vertex(vertex)
     }
 
@@ -65,7 +63,7 @@ impl GraphView for Backwards<'_> {
         &self,
         range: Range<u32>,
         visit: impl FnMut(VertexId) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         self.0.scan_vertices(range, visit)
     }
 
@@ -82,7 +80,6 @@ pub struct BackwardsAdjacency<'v, W>(CsrAdjacency<'v, W>);
 
 impl<W: Column> Adjacency for BackwardsAdjacency<'_, W> {
     type Value = W;
-    type Error = Infallible;
     type Cursor<'a>
         = BackwardsCursor<'a, W>
     where
@@ -95,7 +92,7 @@ impl<W: Column> Adjacency for BackwardsAdjacency<'_, W> {
         BackwardsCursor { forwards: self.0.cursor(), row: Default::default() }
     }
 
-    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
         self.0.cuts(parts)
     }
 }
@@ -107,14 +104,13 @@ pub struct BackwardsCursor<'a, W> {
 
 impl<W: Column> Cursor for BackwardsCursor<'_, W> {
     type Value = W;
-    type Error = Infallible;
-    type Ordered = NoCommitOrder<W, Infallible>;
+    type Ordered = NoCommitOrder<W>;
 
-    fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {
         self.forwards.degree(vertex)
     }
 
-    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         self.forwards.find(vertex, neighbor)
     }
 
@@ -122,7 +118,7 @@ impl<W: Column> Cursor for BackwardsCursor<'_, W> {
         &mut self,
         range: Range<u32>,
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         for owner in range.map(VertexId::new) {
             let flow = self.neighbors(owner, |neighbors, values| run(owner, neighbors, values))?;
             if flow.is_break() {
@@ -132,7 +128,7 @@ impl<W: Column> Cursor for BackwardsCursor<'_, W> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, ReadError> {
         let (neighbors, values) = self.forwards.gather(vertex)?;
         self.row.0 = neighbors.iter().rev().copied().collect();
         self.row.1 = values.iter().rev().copied().collect();

@@ -64,13 +64,13 @@ fn check<W: Column>(csr: &Csr) {
     }
     let mut shown = Vec::new();
     let adjacency = csr.adjacency::<W>(LabelId::DEFAULT, Direction::Out).unwrap();
-    let Ok(_) = adjacency.cursor().scan(0..csr.vertex_bound(), |source, run, values| {
+    let scanned = adjacency.cursor().scan(0..csr.vertex_bound(), |source, run, values| {
         let entries = run.iter().zip(values).map(|(destination, value)| (source, *destination, *value));
         let is_undirected = csr.topology().is_undirected();
         shown.extend(entries.filter(|(source, destination, _)| !is_undirected || source <= destination));
         ControlFlow::<()>::Continue(())
     });
-    assert!(read == shown);
+    assert!(scanned.is_ok() && read == shown);
 }
 
 #[test]

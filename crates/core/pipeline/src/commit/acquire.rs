@@ -6,7 +6,7 @@
 
 use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::conflicts::Touched;
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::store::Store;
 use hedgerow_erased::ErasedView;
 use hedgerow_model::token::HeldLocks;
@@ -50,6 +50,9 @@ impl ReadSet {
         vertex: Option<VertexId>,
         what: impl Fn(VertexId) -> Option<Touched>,
     ) {
+        if self.everything {
+            return;
+        }
         let hash = store.dictionary.hash(key);
         match vertex {
             Some(vertex) => {
@@ -68,9 +71,9 @@ impl ReadSet {
         }
     }
 
-    /// Records a read of the whole graph.
+    /// Records a read of the whole graph, which includes all others.
     pub fn track_everything(&mut self) {
-        self.everything = true;
+        *self = ReadSet { everything: true, ..ReadSet::default() };
     }
 }
 
@@ -130,7 +133,7 @@ impl<'s> Acquired<'s> {
         let held = self.held();
         let latest = store.latest(&held)?;
         for id in self.ids.iter().flat_map(|ids| ids.first.into_iter().chain(ids.second)) {
-            if !latest.contains_vertex(id).map_err(read_failed)? {
+            if !latest.contains_vertex(id)? {
                 return Ok(false);
             }
         }
@@ -213,6 +216,9 @@ fn lock_units<'s>(
     reads: Option<&ReadSet>,
 ) -> Result<LockGuard<&'s LockTable>, Error> {
     let table = &store.units;
+    if reads.is_some_and(|reads| reads.everything) {
+        return Ok(LockGuard::lock(table, table.all()));
+    }
     let touched = ids.iter().flat_map(|ids| ids.first.into_iter().chain(ids.second));
     let read = reads.iter().flat_map(|reads| &reads.vertices).copied();
     let stripes = table.stripes(touched.chain(read).map(|id| store.engine.lock_unit(id)));
@@ -222,9 +228,6 @@ fn lock_units<'s>(
         .filter(|(operation, _)| matches!(operation, Operation::DeleteVertex { .. }))
         .filter_map(|(_, ids)| ids.first)
         .collect();
-    if reads.is_some_and(|reads| reads.everything) {
-        return Ok(LockGuard::lock(table, table.all()));
-    }
     if deleted.is_empty() {
         return Ok(LockGuard::lock(table, stripes));
     }
@@ -281,7 +284,7 @@ pub(crate) fn for_each_incident(
                     run.iter().for_each(|neighbor| visit(label, *direction, *vertex, *neighbor));
                     ControlFlow::<()>::Continue(())
                 });
-                scanned.map_err(read_failed)?.is_continue();
+                scanned?.is_continue();
             }
         }
     }

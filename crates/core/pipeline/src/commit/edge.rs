@@ -6,7 +6,7 @@
 use crate::commit::decided::{AppliedCommit, PlannedEdge};
 use crate::commit::resolve::Resolved;
 use crate::commit::{BYTES_OF_CHANGE, Commit};
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::store::{OnEngine, Store};
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
@@ -106,9 +106,7 @@ impl<E: Engine> OnEngine<'_, E> {
     fn exists(self, held: &HeldLocks<'_>, vertex: VertexId) -> Result<bool, Error> {
         match self.engine.short_writes() {
             Some(short) => Ok(short.exists(vertex)),
-            None => {
-                self.engine.latest(held).map_err(read_failed)?.contains_vertex(vertex).map_err(read_failed)
-            }
+            None => Ok(self.engine.latest(held)?.contains_vertex(vertex)?),
         }
     }
 

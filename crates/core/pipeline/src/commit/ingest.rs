@@ -7,7 +7,7 @@ use crate::commit::known_ids::KnownIds;
 use crate::commit::resolve::Resolved;
 use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::dictionary::{Dictionary, DictionaryError};
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::store::Store;
 use fixedbitset::FixedBitSet;
 use hedgerow_log::Durability;
@@ -225,7 +225,7 @@ impl Store {
     /// Like [`missing_vertices`](Self::missing_vertices), on this thread.
     fn missing_of(&self, vertices: &[VertexId], held: &HeldLocks<'_>) -> Result<Vec<VertexId>, Error> {
         let mut missing = Vec::new();
-        self.engine.add_missing(held, vertices, &mut missing).map_err(read_failed)?;
+        self.engine.add_missing(held, vertices, &mut missing)?;
         Ok(missing)
     }
 

@@ -5,7 +5,7 @@ use super::entries::EndIds;
 use super::ingest::Bulk;
 use super::ingest_records::RecordEncoder;
 use super::resolve::Resolved;
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::store::Store;
 use hedgerow_encoding::{EdgeListWriter, list_as_record};
 use hedgerow_model::token::HeldLocks;
@@ -35,7 +35,7 @@ impl Store {
         for pair in self.by_pair(bulk, ends).chunk_by(|one, other| one.pair == other.pair) {
             let found = match encoder.is_first {
                 true => None,
-                false => stored.find_parallel(pair[0].pair.0, pair[0].pair.1).map_err(read_failed)?,
+                false => stored.find_parallel(pair[0].pair.0, pair[0].pair.1)?,
             };
             let (mut list, mut is_changed, mut last) = (EdgeListWriter::default(), false, 0);
             for same in pair.chunk_by(|one, other| one.number == other.number) {

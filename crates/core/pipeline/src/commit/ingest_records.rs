@@ -5,7 +5,7 @@ use super::entries::EndIds;
 use super::ingest::{Bulk, BulkEdges};
 use super::resolve::Resolved;
 use crate::commit::Commit;
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::records::decoded;
 use crate::store::Store;
 use hedgerow_encoding::encode_record;
@@ -142,7 +142,7 @@ impl<C: RecordCursor> Laying<'_, C> {
         }
         let found = match self.encoder.is_first {
             true => None,
-            false => self.stored.find(change.owner, change.neighbor).map_err(read_failed)?,
+            false => self.stored.find(change.owner, change.neighbor)?,
         };
         let record = self.encoder.encode(found, &new[edge])?;
         let value = record.map(|record| changed.push(&record));

@@ -22,7 +22,7 @@ pub(crate) mod resolve;
 mod tests;
 
 use crate::conflicts::Touched;
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::store::Store;
 use acquire::{Acquired, OperationIds, ReadSet};
 use decided::{AppliedCommit, PreparedEffects};
@@ -169,17 +169,18 @@ impl Store {
         ids: &[OperationIds],
         interactive: &Interactive<'_>,
     ) -> Result<(), Error> {
+        if interactive.reads.is_some_and(|reads| reads.everything) {
+            // Every lock is held, so that no other commit can change the graph.
+            let is_unchanged = self.sequencer.newest().0 <= interactive.began;
+            return is_unchanged.then_some(()).ok_or(Error::Conflict);
+        }
         let changed = self.conflicts.since(interactive.began);
         let unchanged = |touched: Touched| !changed.contains(&touched);
         let written = operations
             .iter()
             .zip(ids)
             .all(|(operation, ids)| self.written_by(operation, *ids).into_iter().flatten().all(unchanged));
-        let read = interactive.reads.is_none_or(|reads| {
-            // With every lock held, no commit takes a stamp.
-            let none_came = || self.sequencer.newest().0 <= interactive.began;
-            reads.touched.iter().copied().all(unchanged) && (!reads.everything || none_came())
-        });
+        let read = interactive.reads.is_none_or(|reads| reads.touched.iter().copied().all(unchanged));
         (written && read).then_some(()).ok_or(Error::Conflict)
     }
 
@@ -266,7 +267,7 @@ impl Store {
             let mut cursor = adjacency.cursor();
             for EdgeChange { owner, neighbor, value } in edges.changes.iter().copied() {
                 if self.topology.is_canonical_entry(edges.direction, owner, neighbor) {
-                    let exists = cursor.find(owner, neighbor).map_err(read_failed)?.is_some();
+                    let exists = cursor.find(owner, neighbor)?.is_some();
                     let (added, removed) = (!exists && value.is_some(), exists && value.is_none());
                     outcome.count(edges.label, added.into(), removed.into());
                 }

@@ -1,6 +1,6 @@
 //! The changes of parallel edges by a commit, per pair of vertices and edge key.
 
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::records::decoded;
 use crate::store::Store;
 use hedgerow_encoding::{EdgeListWriter, encode_record, list_as_record};
@@ -71,7 +71,7 @@ impl Pairs {
             None if pair.is_cleared || change.ignores_current(schema) => None,
             None => {
                 let mut records = latest.edge_records(label, Direction::Out)?;
-                let stored = records.find_parallel(from, to).map_err(read_failed)?;
+                let stored = records.find_parallel(from, to)?;
                 let stored = stored.map_or(Ok(None), |edges| edges.find(key))?;
                 stored.map(decoded).transpose()?
             }
@@ -93,7 +93,7 @@ impl Pairs {
         for (id, pair) in self.0 {
             let (label, from, to) = id;
             let mut records = latest.edge_records(label, Direction::Out)?;
-            let found = records.find_parallel(from, to).map_err(read_failed)?;
+            let found = records.find_parallel(from, to)?;
             let (added, removed, differences) = pair.differences(found)?;
             if differences.is_empty() {
                 continue;

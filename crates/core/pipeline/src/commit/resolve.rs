@@ -3,7 +3,7 @@
 
 use crate::commit::acquire::{OperationIds, for_each_incident};
 use crate::commit::pairs::{DecidedPair, Pairs};
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::records::decoded;
 use crate::store::Store;
 use foldhash::fast::FixedState;
@@ -250,7 +250,7 @@ impl Resolver<'_> {
     fn exists(&self, vertex: VertexId) -> Result<bool, Error> {
         match self.vertices.get(&vertex) {
             Some(state) => Ok(state.exists),
-            None => self.latest.contains_vertex(vertex).map_err(read_failed),
+            None => Ok(self.latest.contains_vertex(vertex)?),
         }
     }
 
@@ -265,7 +265,7 @@ impl Resolver<'_> {
         Ok(match self.vertices.entry(vertex) {
             Entry::Occupied(state) => state.into_mut(),
             Entry::Vacant(vacant) => {
-                let existed = self.latest.contains_vertex(vertex).map_err(read_failed)?;
+                let existed = self.latest.contains_vertex(vertex)?;
                 vacant.insert(FinalVertex { existed, exists: existed, record: None, words_from: 0 })
             }
         })
@@ -273,7 +273,7 @@ impl Resolver<'_> {
 
     fn set_properties(&mut self, vertex: VertexId, properties: &[(usize, Value)]) -> Result<(), Error> {
         self.create(vertex)?;
-        let stored = self.latest.vertex_record(vertex).map_err(read_failed)?;
+        let stored = self.latest.vertex_record(vertex)?;
         let nulls = self.store.catalog.vertices().nulls();
         let state = self.state(vertex)?;
         let before = state.record.take().or(stored).filter(|record| !record.is_empty()).unwrap_or(nulls);
@@ -336,7 +336,7 @@ impl Resolver<'_> {
                 }
                 ControlFlow::<()>::Continue(())
             });
-            scanned.map_err(read_failed)?.is_continue();
+            scanned?.is_continue();
         }
         Ok(())
     }
@@ -394,7 +394,7 @@ impl Resolver<'_> {
             }
             None => {
                 let mut records = self.latest.edge_records(label, Direction::Out)?;
-                let stored = records.find(source, destination).map_err(read_failed)?;
+                let stored = records.find(source, destination)?;
                 let current = stored.map(decoded).transpose()?;
                 let decided = change.decide(current.as_ref(), schema);
                 let bytes = decided.as_ref().and_then(Option::as_ref).map(encode_record);
@@ -427,7 +427,7 @@ impl Resolver<'_> {
             return Ok(Some(Some(changed.push_owned(bytes))));
         }
         let mut records = self.latest.edge_records(label, Direction::Out)?;
-        let found = records.find(source, destination).map_err(read_failed)?;
+        let found = records.find(source, destination)?;
         let bytes = record.as_ref().map(encode_record);
         let is_same = found == bytes.as_deref();
         Ok((!is_same).then(|| bytes.map(|bytes| changed.push_owned(bytes))))
@@ -513,7 +513,7 @@ impl Resolver<'_> {
 
 /// Returns true if a vertex has this record. Records with a NaN are equal if their bytes are equal.
 fn has_record(view: &ErasedView<'_>, vertex: VertexId, record: &Record) -> Result<bool, Error> {
-    let stored = view.vertex_record(vertex).map_err(read_failed)?;
+    let stored = view.vertex_record(vertex)?;
     Ok(stored.is_some_and(|stored| encode_record(&stored) == encode_record(record)))
 }
 

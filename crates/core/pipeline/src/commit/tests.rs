@@ -12,7 +12,7 @@ use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Allowance, AsKey, Catalog, ColumnType, CommitTimestamp, EdgeValue, Effects, Engine, EngineError,
     EngineOptions, GraphView, Key, KeyRef, LabelId, LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites,
-    Operation, Prepared, Topology, UnitLocks, VertexId,
+    Operation, Prepared, ReadError, Topology, UnitLocks, VertexId,
 };
 use hedgerow_rapid::Rapid;
 use hedgerow_sequencer::{CountChanges, ReaderKind, Sequencer, SequencerError, WriterKind};
@@ -79,7 +79,6 @@ impl Engine for Faulty {
     type View<'s> = <Rapid as Engine>::View<'s>;
     type Room = <Rapid as Engine>::Room;
     type Changes<'l> = <Rapid as Engine>::Changes<'l>;
-    type LatestError = <Rapid as Engine>::LatestError;
     type ShortWrites = NoShortWrites;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
@@ -113,7 +112,7 @@ impl Engine for Faulty {
         self.engine.view(state, at)
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Self::View<'l>, Self::LatestError> {
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Self::View<'l>, ReadError> {
         self.engine.latest(locks)
     }
 

@@ -3,7 +3,7 @@
 
 use crate::durable::own_files::Flushed;
 use crate::durable::{CheckpointOptions, CheckpointReport};
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::store::Store;
 use hedgerow_log::checkpoint::{self, Description, ViewSource, WriteOptions};
 use hedgerow_log::{CheckpointEntry, Log, StoreError};
@@ -117,7 +117,7 @@ impl Store {
                     edges += neighbors.iter().filter(is_counted).count() as u64;
                     ControlFlow::<()>::Continue(())
                 });
-                scanned.map_err(read_failed)?.is_continue();
+                scanned?.is_continue();
                 Ok(edges)
             }
         };

@@ -2,7 +2,7 @@
 
 use crate::durable::gathered::{Gathered, vertex_bound};
 use crate::durable::vertex_set::VertexBits;
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::records::{check_encoded, check_parallel};
 use crate::store::Store;
 use hedgerow_log::{LogPosition, LogRecord, LoggedCommit, StoreError, logged_edge};
@@ -39,7 +39,7 @@ impl<'r> Replay<'r> {
     pub fn new(store: &'r Store, held: &'r HeldLocks<'r>, at_once: usize) -> Result<Self, Error> {
         let (bound, mut existing) = (held.counts().vertex_bound, VertexBits::default());
         let latest = store.latest(held)?;
-        latest.each_vertex(0..bound, |vertex| existing.insert(vertex)).map_err(read_failed)?;
+        latest.each_vertex(0..bound, |vertex| existing.insert(vertex))?;
         Ok(Replay { store, held, existing, gathered: Gathered::default(), at_once })
     }
 
@@ -135,7 +135,7 @@ impl<'r> Replay<'r> {
         let pool = self.store.pool_for(gathered.len());
         let effects = {
             let latest = self.store.latest(self.held)?;
-            let existed = |vertex| latest.contains_vertex(vertex).map_err(read_failed);
+            let existed = |vertex| latest.contains_vertex(vertex).map_err(Error::from);
             gathered.into_effects(self.store.topology, existed, pool)?
         };
         self.apply(&effects, at, bound)
@@ -167,7 +167,7 @@ impl<'r> Replay<'r> {
         for VertexEffect { vertex, change } in &effects.vertices {
             match change {
                 VertexChange::Put(_) => {
-                    counts.added += u64::from(!latest.contains_vertex(*vertex).map_err(read_failed)?);
+                    counts.added += u64::from(!latest.contains_vertex(*vertex)?);
                 }
                 VertexChange::Delete => counts.removed += 1,
             }
@@ -341,6 +341,6 @@ impl Store {
     pub(super) fn finish_restoring(&self, held: &HeldLocks<'_>) -> Result<(), Error> {
         let bound = held.counts().vertex_bound;
         let latest = self.latest(held)?;
-        self.dictionary.restore_free(bound, |visit| latest.each_vertex(0..bound, visit)).map_err(read_failed)
+        Ok(self.dictionary.restore_free(bound, |visit| latest.each_vertex(0..bound, visit))?)
     }
 }

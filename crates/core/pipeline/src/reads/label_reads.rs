@@ -2,14 +2,13 @@
 //! between calls.
 
 use crate::dictionary::DictionaryReader;
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::reads::ViewReads;
 use crate::reads::records::visit_records;
 use crate::reads::view_reads::visit_ascending;
 use crate::records::decoded;
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, Key, KeyRef, LabelId, ReadError, Record, RecordCursor, RecordView,
-    VertexId,
+    Adjacency, Column, Cursor, Direction, Key, KeyRef, LabelId, Record, RecordCursor, RecordView, VertexId,
 };
 use std::ops::ControlFlow;
 
@@ -108,15 +107,15 @@ struct Values<'r, V, C> {
     is_sorted: bool,
 }
 
-impl<V: RecordView, C: Cursor<Error: Into<ReadError>>> LabelReads<C::Value> for Values<'_, V, C> {
+impl<V: RecordView, C: Cursor> LabelReads<C::Value> for Values<'_, V, C> {
     fn find(&mut self, vertex: KeyRef<'_>, neighbor: KeyRef<'_>) -> Result<Option<C::Value>, Error> {
         let Some((vertex, neighbor)) = self.vertices.ends(vertex, neighbor)? else { return Ok(None) };
-        self.cursor.find(vertex, neighbor).map_err(read_failed)
+        Ok(self.cursor.find(vertex, neighbor)?)
     }
 
     fn degree(&mut self, vertex: KeyRef<'_>) -> Result<usize, Error> {
         let Some(vertex) = self.vertices.of(vertex)? else { return Ok(0) };
-        self.cursor.degree(vertex).map_err(read_failed)
+        Ok(self.cursor.degree(vertex)?)
     }
 
     fn visit(&mut self, vertex: KeyRef<'_>, visit: &mut dyn FnMut(Key, C::Value)) -> Result<(), Error> {
@@ -137,17 +136,15 @@ struct RecordReads<'r, V, C, D> {
     degrees: D,
 }
 
-impl<V: RecordView, C: RecordCursor, D: Cursor<Error: Into<ReadError>>> LabelReads<Record>
-    for RecordReads<'_, V, C, D>
-{
+impl<V: RecordView, C: RecordCursor, D: Cursor> LabelReads<Record> for RecordReads<'_, V, C, D> {
     fn find(&mut self, vertex: KeyRef<'_>, neighbor: KeyRef<'_>) -> Result<Option<Record>, Error> {
         let Some((vertex, neighbor)) = self.vertices.ends(vertex, neighbor)? else { return Ok(None) };
-        self.records.find(vertex, neighbor).map_err(read_failed)?.map(decoded).transpose()
+        self.records.find(vertex, neighbor)?.map(decoded).transpose()
     }
 
     fn degree(&mut self, vertex: KeyRef<'_>) -> Result<usize, Error> {
         let Some(vertex) = self.vertices.of(vertex)? else { return Ok(0) };
-        self.degrees.degree(vertex).map_err(read_failed)
+        Ok(self.degrees.degree(vertex)?)
     }
 
     fn visit(&mut self, vertex: KeyRef<'_>, visit: &mut dyn FnMut(Key, Record)) -> Result<(), Error> {
@@ -158,7 +155,7 @@ impl<V: RecordView, C: RecordCursor, D: Cursor<Error: Into<ReadError>>> LabelRea
                 Ok(record) => visit(vertices.key(neighbor), record),
                 Err(error) => failed = Some(error),
             });
-        visited.map_err(read_failed)?;
+        visited?;
         failed.map_or(Ok(()), Err)
     }
 }

@@ -16,12 +16,7 @@ mod view_reads;
 
 pub use label_reads::LabelReads;
 pub use newest::Newest;
-pub use newest::NewestBy;
 pub(crate) use newest::place_of;
-pub use newest_in_view::{NewestEdge, VisitEdge};
-pub use overlay::{
-    EdgeRecordChange, Overlay, OverlayAdjacency, OverlayCursor, OverlayParallel, OverlayRecords,
-    StagedChanges, StagedUpdate,
-};
-pub use records::{VisitParallel, VisitParallelNeighbor};
+pub use newest_in_view::NewestEdge;
+pub use overlay::{Overlay, StagedChanges};
 pub use view_reads::ViewReads;

@@ -1,10 +1,10 @@
 //! The newest edges of a vertex in a view.
 
+use super::Newest;
 use super::dated::{Dated, EdgeContent};
-use super::newest::{place_of, place_of_value};
+use super::newest::{NewestBy, place_of, place_of_value};
 use super::selection::{HandOver, Selection};
-use super::{Newest, NewestBy};
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::reads::ViewReads;
 use crate::records::time_in;
 use hedgerow_model::{
@@ -87,8 +87,8 @@ impl<'r> NewestReading<'_, '_, 'r> {
 }
 
 /// The result of a pass over the edges of a vertex.
-fn passed<E: Into<ReadError>>(flow: Result<ControlFlow<Result<(), Error>>, E>) -> Result<(), Error> {
-    flow.map_err(read_failed)?.break_value().unwrap_or(Ok(()))
+fn passed(flow: Result<ControlFlow<Result<(), Error>>, ReadError>) -> Result<(), Error> {
+    flow?.break_value().unwrap_or(Ok(()))
 }
 
 impl<V: RecordView> ViewReads<'_, V> {
@@ -195,7 +195,7 @@ impl<V: RecordView> ViewReads<'_, V> {
             }
             _ if is_of_label => {
                 let ordered = records.in_commit_order();
-                ordered.map_or(Ok(None), |mut ordered| ordered.time_disorder(vertex)).map_err(read_failed)?
+                ordered.map_or(Ok(None), |mut ordered| ordered.time_disorder(vertex))?
             }
             _ => None,
         };

@@ -1,10 +1,12 @@
 //! Reads of the records of edges by key.
 
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::reads::ViewReads;
 use crate::reads::view_reads::sort_by_neighbor;
 use crate::records::decoded;
-use hedgerow_model::{Direction, KeyRef, LabelId, ParallelEdges, Record, RecordCursor, RecordView, VertexId};
+use hedgerow_model::{
+    Direction, KeyRef, LabelId, ParallelEdges, ReadError, Record, RecordCursor, RecordView, VertexId,
+};
 use std::ops::{ControlFlow, RangeInclusive};
 
 /// Receives a parallel edge: its key, and its encoded record.
@@ -30,7 +32,7 @@ impl<V: RecordView> ViewReads<'_, V> {
     ) -> Result<Option<Record>, Error> {
         let Some((from, to)) = self.ends(source, destination)? else { return Ok(None) };
         let mut records = self.view.edge_records(label, Direction::Out)?;
-        records.find(from, to).map_err(read_failed)?.map(decoded).transpose()
+        records.find(from, to)?.map(decoded).transpose()
     }
 
     /// Visits the neighbors of a vertex over a label with records, with the encoded records,
@@ -52,7 +54,7 @@ impl<V: RecordView> ViewReads<'_, V> {
             });
         }
         let mut records = self.view.edge_records(label, direction)?;
-        visit_records(&mut records, vertex, visit).map_err(read_failed)
+        Ok(visit_records(&mut records, vertex, visit)?)
     }
 
     /// Visits the parallel edges from one vertex to another with keys in a range: ascending, with
@@ -70,7 +72,7 @@ impl<V: RecordView> ViewReads<'_, V> {
     ) -> Result<(), Error> {
         let Some((from, to)) = self.ends(source, destination)? else { return Ok(()) };
         let mut records = self.view.edge_records(label, Direction::Out)?;
-        let Some(found) = records.find_parallel(from, to).map_err(read_failed)? else { return Ok(()) };
+        let Some(found) = records.find_parallel(from, to)? else { return Ok(()) };
         found.edges(keys).try_for_each(|edge| {
             let (key, record) = edge?;
             visit(key, record)
@@ -125,7 +127,7 @@ pub(super) fn visit_records<C: RecordCursor>(
     records: &mut C,
     vertex: VertexId,
     visit: &mut dyn FnMut(VertexId, &[u8]),
-) -> Result<(), C::Error> {
+) -> Result<(), ReadError> {
     let mut row = Vec::new();
     let flow = records.neighbors(vertex, |neighbor, record| {
         match C::SORTED {
@@ -151,7 +153,7 @@ fn visit_parallel<'c, C: RecordCursor>(
         row.push((neighbor, edges));
         ControlFlow::<()>::Continue(())
     });
-    flow.map_err(read_failed)?.is_continue();
+    flow?.is_continue();
     if !C::SORTED {
         sort_by_neighbor(&mut row);
     }

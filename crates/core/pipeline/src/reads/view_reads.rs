@@ -4,12 +4,12 @@
 //! virtual call, and one access to the dictionary for both ends of an edge. Transactions compile
 //! them once, for an [overlay](crate::Overlay) over a view behind virtual calls.
 
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::reads::StagedChanges;
 use crate::store::Store;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Key, KeyRef, LabelId, LabelSchema,
-    ReadError, Record, RecordView, VertexId, ViewError, with_width,
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Key, KeyRef, LabelId, LabelSchema, Record,
+    RecordView, VertexId, ViewError, with_width,
 };
 use std::ops::ControlFlow;
 
@@ -30,7 +30,7 @@ impl<V: RecordView> ViewReads<'_, V> {
 
     #[inline]
     pub(super) fn exists(&self, vertex: VertexId) -> Result<bool, Error> {
-        self.view.contains_vertex(vertex).map_err(read_failed)
+        Ok(self.view.contains_vertex(vertex)?)
     }
 
     // --- vertices -------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ impl<V: RecordView> ViewReads<'_, V> {
     /// As [`ViewReads::vertex`].
     pub fn vertex_record(&self, key: KeyRef<'_>) -> Result<Option<Record>, Error> {
         let Some(vertex) = self.owner(key)? else { return Ok(None) };
-        let record = self.view.vertex_record(vertex).map_err(read_failed)?;
+        let record = self.view.vertex_record(vertex)?;
         let nulls = || self.store.catalog.vertices().nulls();
         Ok(record.map(|record| if record.is_empty() { nulls() } else { record }))
     }
@@ -127,7 +127,7 @@ impl<V: RecordView> ViewReads<'_, V> {
         let Some(vertex) = self.owner(key)? else { return Ok(0) };
         let adjacency = self.view.adjacency::<()>(label, direction)?;
         let mut cursor = adjacency.cursor();
-        cursor.degree(vertex).map_err(read_failed)
+        Ok(cursor.degree(vertex)?)
     }
 
     /// Visits the neighbors of a vertex with their values, ascending by id, until `visit` breaks;
@@ -178,7 +178,7 @@ impl<V: RecordView> ViewReads<'_, V> {
     fn find<W: Column>(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<W>, Error> {
         let adjacency = self.view.adjacency::<W>(label, Direction::Out)?;
         let mut cursor = adjacency.cursor();
-        cursor.find(from, to).map_err(read_failed)
+        Ok(cursor.find(from, to)?)
     }
 
     /// Visits the neighbors of a vertex with their values, ascending by id, until `visit` breaks.
@@ -203,14 +203,14 @@ pub(super) fn sort_by_neighbor<T>(row: &mut [(VertexId, T)]) {
 
 /// Visits the neighbors of a vertex with their values, ascending by id, until `visit` breaks.
 #[inline]
-pub(super) fn visit_ascending<C: Cursor<Error: Into<ReadError>>, B>(
+pub(super) fn visit_ascending<C: Cursor, B>(
     cursor: &mut C,
     is_sorted: bool,
     vertex: VertexId,
     mut visit: impl FnMut(VertexId, C::Value) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>, Error> {
     if !is_sorted {
-        let (neighbors, values) = cursor.gather(vertex).map_err(read_failed)?;
+        let (neighbors, values) = cursor.gather(vertex)?;
         let mut row: Vec<_> = neighbors.iter().copied().zip(values.iter().copied()).collect();
         sort_by_neighbor(&mut row);
         return Ok(row.into_iter().try_for_each(|(neighbor, value)| visit(neighbor, value)));
@@ -221,5 +221,5 @@ pub(super) fn visit_ascending<C: Cursor<Error: Into<ReadError>>, B>(
         }
         ControlFlow::Continue(())
     });
-    visited.map_err(read_failed)
+    Ok(visited?)
 }

@@ -14,7 +14,7 @@ use std::ops::{ControlFlow, Range};
 const AHEAD: usize = 8;
 
 /// An engine's cursor over the handles of a label that has records.
-pub trait HandleCursor: Cursor<Value = RecordHandle, Error: Into<ReadError> + Send> {
+pub trait HandleCursor: Cursor<Value = RecordHandle> {
     /// True if neighbors ascend.
     const SORTED: bool;
 }
@@ -43,7 +43,7 @@ impl<C: HandleCursor> HeapCursor<C> {
         &mut self,
         vertex: VertexId,
         mut visit: impl FnMut(VertexId, RecordHandle) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, C::Error> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         self.handles.neighbors(vertex, |neighbors, handles| {
             for (position, (neighbor, handle)) in neighbors.iter().zip(handles).enumerate() {
                 if let Some(further) = handles.get(position + AHEAD) {
@@ -67,7 +67,6 @@ unsafe fn lent<'c>(handle: RecordHandle) -> &'c [u8] {
 }
 
 impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
-    type Error = C::Error;
     type Parallel<'c>
         = HeapParallel<'c>
     where
@@ -79,7 +78,7 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
 
     const SORTED: bool = C::SORTED;
 
-    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<&[u8]>, C::Error> {
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<&[u8]>, ReadError> {
         debug_assert_eq!(self.form, Form::One);
         let handle = self.handles.find(vertex, neighbor)?;
         // SAFETY: the cursor stays borrowed while the record is.
@@ -90,7 +89,7 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
         &'c mut self,
         vertex: VertexId,
         mut visit: impl FnMut(VertexId, &'c [u8]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, C::Error> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         debug_assert_eq!(self.form, Form::One);
         // SAFETY: the cursor stays borrowed while the record is.
         self.visit(vertex, |neighbor, handle| visit(neighbor, unsafe { lent(handle) }))
@@ -100,7 +99,7 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
         &mut self,
         range: Range<u32>,
         mut visit: impl FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, C::Error> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let form = self.form;
         self.handles.scan(range, |owner, neighbors, handles| {
             neighbors.iter().zip(handles).try_for_each(|(neighbor, handle)| match form {
@@ -124,7 +123,7 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
         &mut self,
         vertex: VertexId,
         neighbor: VertexId,
-    ) -> Result<Option<HeapParallel<'_>>, C::Error> {
+    ) -> Result<Option<HeapParallel<'_>>, ReadError> {
         debug_assert_eq!(self.form, Form::Parallel);
         let handle = self.handles.find(vertex, neighbor)?;
         // SAFETY: as for `lent`: the cursor stays borrowed while the edges are.
@@ -135,7 +134,7 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
         &'c mut self,
         vertex: VertexId,
         mut visit: impl FnMut(VertexId, HeapParallel<'c>) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, C::Error> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         debug_assert_eq!(self.form, Form::Parallel);
         self.visit(vertex, |neighbor, handle| {
             // SAFETY: as for `lent`: the cursor stays borrowed while the edges are.
@@ -148,13 +147,11 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
 pub struct HeapNewest<'c, O>(&'c mut O);
 
 impl<'c, O: NewestFirst<Value = RecordHandle>> NewestRecords<'c> for HeapNewest<'c, O> {
-    type Error = O::Error;
-
     fn newest_first<B>(
         self,
         vertex: VertexId,
         mut visit: impl FnMut(VertexId, &'c [u8], CommitTimestamp) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, O::Error> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         self.0.newest_first(vertex, |neighbor, handle, commit| {
             // SAFETY: made by a `HeapCursor` from its own cursor, which is borrowed for `'c` and
             // consumed here.
@@ -162,7 +159,7 @@ impl<'c, O: NewestFirst<Value = RecordHandle>> NewestRecords<'c> for HeapNewest<
         })
     }
 
-    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, O::Error> {
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, ReadError> {
         self.0.time_disorder(vertex)
     }
 }

@@ -136,10 +136,10 @@ struct Staging<'s, 'l, C> {
     outcome: &'s mut Outcome,
 }
 
-impl<C: Cursor<Value = RecordHandle, Error: Into<ReadError>>> Staging<'_, '_, C> {
+impl<C: Cursor<Value = RecordHandle>> Staging<'_, '_, C> {
     /// Returns the value to store for a changed edge, given its canonical entry.
     fn stage(&mut self, entry: &EdgeChange) -> Result<Option<EdgeValue>, ReadError> {
-        let found = self.handles.find(entry.owner, entry.neighbor).map_err(Into::into)?;
+        let found = self.handles.find(entry.owner, entry.neighbor)?;
         let found = found.map(Column::to_bits);
         let record = entry.value.map(|number| self.effects.record(number));
         match (self.form, record.transpose()?) {

@@ -5,8 +5,7 @@ use crate::subgraphs::partition::{partition_of, partitions_of, slot_of, slots_wi
 use crate::subgraphs::view::SubgraphAdjacency;
 use hedgerow_in_memory::records::HandleCursor;
 use hedgerow_model::search::Spread;
-use hedgerow_model::{Column, Cursor, Neighbors, NoCommitOrder, RecordHandle, VertexId};
-use std::convert::Infallible;
+use hedgerow_model::{Column, Cursor, Neighbors, NoCommitOrder, ReadError, RecordHandle, VertexId};
 use std::ops::{ControlFlow, Range};
 
 /// Sentinel for no partition.
@@ -94,16 +93,15 @@ impl<C: Container> HandleCursor for SubgraphCursor<'_, C, RecordHandle> {
 
 impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
     type Value = W;
-    type Error = Infallible;
-    type Ordered = NoCommitOrder<W, Infallible>;
+    type Ordered = NoCommitOrder<W>;
 
     #[inline]
-    fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {
         Ok(self.locate(vertex).map_or(0, |(container, slot)| container.degree(slot)))
     }
 
     #[inline]
-    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         let Some((container, slot)) = self.locate(vertex) else { return Ok(None) };
         let spread = Spread::up_to(VertexId::new(self.bound.saturating_sub(1)));
         Ok(container.find(slot, spread, neighbor))
@@ -114,7 +112,7 @@ impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
         &mut self,
         vertex: VertexId,
         run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let Some((container, slot)) = self.locate(vertex) else { return Ok(ControlFlow::Continue(())) };
         Ok(container.visit(slot, run))
     }
@@ -123,7 +121,7 @@ impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
         &mut self,
         range: Range<u32>,
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let range = range.start..range.end.min(self.bound);
         for (partition, container) in self.adjacency.containers(partitions_of(&range)) {
             let slots = container.occupied() & slots_within(partition, &range);
@@ -137,11 +135,11 @@ impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
     }
 
     #[inline]
-    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, W>>, Infallible> {
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, W>>, ReadError> {
         Ok(self.locate(vertex).and_then(|(container, slot)| container.run(slot)))
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, ReadError> {
         let Some((container, slot)) = self.locate(vertex) else { return Ok((&[], &[])) };
         if let Some(run) = container.run(slot) {
             return Ok(run);

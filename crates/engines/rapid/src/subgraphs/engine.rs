@@ -9,17 +9,15 @@ use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     AddLabels, Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MaintenanceProgress,
-    MemoryUse, Prepared, UnitLocks, VertexId,
+    MemoryUse, Prepared, ReadError, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
-use std::convert::Infallible;
 
 impl<C: Container> Engine for Subgraphs<C> {
     type Snapshot = ();
     type View<'s> = SubgraphView<'s, C>;
     type Room = StagedEffects;
     type Changes<'l> = SubgraphChanges<'l, C>;
-    type LatestError = Infallible;
     type ShortWrites = Self;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
@@ -65,7 +63,7 @@ impl<C: Container> Engine for Subgraphs<C> {
         SubgraphView::registered(self, at)
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<SubgraphView<'l, C>, Infallible> {
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<SubgraphView<'l, C>, ReadError> {
         Ok(SubgraphView::locked(self, locks))
     }
 

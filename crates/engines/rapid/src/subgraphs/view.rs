@@ -12,11 +12,10 @@ use crate::subgraphs::vertex_block::VertexBlock;
 use hedgerow_in_memory::records::HeapCursor;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, Record, RecordHandle,
-    RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
+    Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record,
+    RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_sync::prefetch;
-use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
@@ -80,7 +79,6 @@ impl<'s, C: Container> SubgraphView<'s, C> {
 }
 
 impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
-    type Error = Infallible;
     type Adjacency<'v, W: Column>
         = SubgraphAdjacency<'s, C, W>
     where
@@ -107,7 +105,7 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
     }
 
     #[inline]
-    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
         let partition = partition_of(vertex);
         let occupied = |chain| self.occupied(chain, partition) >> slot_of(vertex) & 1 == 1;
         Ok(self.state.may_have(vertex) && self.engine.vertices.get(partition).is_some_and(occupied))
@@ -117,7 +115,7 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
         &self,
         range: Range<u32>,
         mut visit: impl FnMut(VertexId) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let range = range.start..range.end.min(self.vertex_bound());
         for (partition, chain) in self.engine.vertices.entries(partitions_of(&range)) {
             let present = self.occupied(chain, partition) & slots_within(partition, &range);
@@ -149,7 +147,7 @@ impl<'s, C: Container> RecordView for SubgraphView<'s, C> {
     where
         Self: 'v;
 
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         let located = self.locate(vertex).filter(|(block, slot)| block.exists(*slot));
         Ok(located.map(|(block, slot)| block.record(slot).clone()))
     }
@@ -258,7 +256,6 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
 
 impl<'s, C: Container, W: Column> Adjacency for SubgraphAdjacency<'s, C, W> {
     type Value = W;
-    type Error = Infallible;
     type Cursor<'a>
         = SubgraphCursor<'s, C, W>
     where
@@ -273,7 +270,7 @@ impl<'s, C: Container, W: Column> Adjacency for SubgraphAdjacency<'s, C, W> {
 
     /// The ranges cover all vertices below the bound, and each ends at a partition boundary.
     /// O(partitions).
-    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
         let bound = self.vertex_bound();
         let blocks = if parts <= 1 { Vec::new() } else { self.blocks(partitions_of(&(0..bound))) };
         Ok(cuts_by_work(bound, parts, &blocks))

@@ -143,11 +143,11 @@ fn oldest_first(pipeline: &Tested, at: &Registered) -> Vec<Put> {
     let view = pipeline.engine.view(&(), at);
     let adjacency = view.adjacency::<u32>(LabelId(2), Direction::Out).unwrap();
     let mut puts = Vec::new();
-    let Ok(flow) = adjacency.cursor().newest_first(VertexId::new(0), |neighbor, value, commit| {
+    let flow = adjacency.cursor().newest_first(VertexId::new(0), |neighbor, value, commit| {
         puts.push((neighbor.get(), value, commit.0));
         ControlFlow::<()>::Continue(())
     });
-    assert!(flow.is_continue());
+    assert!(flow.unwrap().is_continue());
     puts.reverse();
     puts
 }

@@ -34,11 +34,11 @@ fn newest_first(pipeline: &Tested) -> Vec<u32> {
     let view = pipeline.engine.latest(&locks).unwrap();
     let adjacency = view.adjacency::<RecordHandle>(LabelId(LABEL), Direction::Out).unwrap();
     let mut newest_first = Vec::new();
-    let Ok(flow) = adjacency.cursor().newest_first(VertexId::new(1), |neighbor, _, _| {
+    let flow = adjacency.cursor().newest_first(VertexId::new(1), |neighbor, _, _| {
         newest_first.push(neighbor.get());
         ControlFlow::<()>::Continue(())
     });
-    assert!(flow.is_continue());
+    assert!(flow.unwrap().is_continue());
     newest_first
 }
 

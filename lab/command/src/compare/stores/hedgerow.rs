@@ -79,7 +79,7 @@ impl Kernel for Sum<'_> {
                 left -= neighbors.len();
                 if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
-            visited.map(drop).map_err(KernelError::read)?;
+            visited.map(drop)?;
         }
         Ok(sum)
     }
@@ -94,7 +94,7 @@ impl Kernel for Count<'_> {
         let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
         let (mut found, mut cursor) = (0, adjacency.cursor());
         for (source, destination) in self.0 {
-            found += usize::from(cursor.find(*source, *destination).map_err(KernelError::read)?.is_some());
+            found += usize::from(cursor.find(*source, *destination)?.is_some());
         }
         Ok(found)
     }

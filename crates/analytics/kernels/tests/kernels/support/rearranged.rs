@@ -4,9 +4,8 @@ use super::id;
 use hedgerow_kernels::csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
     Adjacency, Column, CommitTimestamp, Count, Cursor, Direction, GraphView, LabelId, Neighbors,
-    NoCommitOrder, NoRecords, Record, RecordView, Topology, VertexId, ViewError,
+    NoCommitOrder, NoRecords, ReadError, Record, RecordView, Topology, VertexId, ViewError,
 };
-use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
@@ -65,7 +64,6 @@ impl<R> Rearranged<R> {
 }
 
 impl<R: Arrangement> GraphView for Rearranged<R> {
-    type Error = Infallible;
     type Adjacency<'v, W: Column> = RearrangedAdjacency<'v, R, W>;
 
     fn timestamp(&self) -> CommitTimestamp {
@@ -88,7 +86,7 @@ impl<R: Arrangement> GraphView for Rearranged<R> {
         Count::exactly(R::COPIES as u64 * self.csr.edge_count(label).at_most())
     }
 
-    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
         self.csr.contains_vertex(vertex)
     }
 
@@ -96,7 +94,7 @@ impl<R: Arrangement> GraphView for Rearranged<R> {
         &self,
         range: Range<u32>,
         visit: impl FnMut(VertexId) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         self.csr.scan_vertices(range, visit)
     }
 
@@ -112,11 +110,11 @@ impl<R: Arrangement> GraphView for Rearranged<R> {
 
 impl<R: Arrangement> RecordView for Rearranged<R> {
     type EdgeRecords<'v>
-        = NoRecords<Infallible>
+        = NoRecords
     where
         Self: 'v;
 
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         self.csr.vertex_record(vertex)
     }
 
@@ -124,7 +122,7 @@ impl<R: Arrangement> RecordView for Rearranged<R> {
         Count::default()
     }
 
-    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords<Infallible>, ViewError> {
+    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords, ViewError> {
         Err(ViewError::NoRecords(label))
     }
 }
@@ -137,7 +135,6 @@ pub struct RearrangedAdjacency<'v, R, W> {
 
 impl<R: Arrangement, W: Column> Adjacency for RearrangedAdjacency<'_, R, W> {
     type Value = W;
-    type Error = Infallible;
     type Cursor<'a>
         = RearrangedCursor<'a, R, W>
     where
@@ -159,7 +156,7 @@ impl<R: Arrangement, W: Column> Adjacency for RearrangedAdjacency<'_, R, W> {
         !R::HELPS
     }
 
-    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
         if R::HELPS {
             return self.csr.cuts(parts);
         }
@@ -182,14 +179,13 @@ pub struct RearrangedCursor<'a, R, W> {
 
 impl<R: Arrangement, W: Column> Cursor for RearrangedCursor<'_, R, W> {
     type Value = W;
-    type Error = Infallible;
-    type Ordered = NoCommitOrder<W, Infallible>;
+    type Ordered = NoCommitOrder<W>;
 
-    fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {
         Ok(R::COPIES * self.csr.degree(vertex)?)
     }
 
-    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         self.csr.find(vertex, neighbor)
     }
 
@@ -197,7 +193,7 @@ impl<R: Arrangement, W: Column> Cursor for RearrangedCursor<'_, R, W> {
         &mut self,
         vertex: VertexId,
         mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let (neighbors, values) = self.gather(vertex)?;
         let mut runs = neighbors.chunks(R::RUN).zip(values.chunks(R::RUN));
         Ok(runs.try_for_each(|(neighbors, values)| run(neighbors, values)))
@@ -207,7 +203,7 @@ impl<R: Arrangement, W: Column> Cursor for RearrangedCursor<'_, R, W> {
         &mut self,
         range: Range<u32>,
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         for owner in range.map(id) {
             if let ControlFlow::Break(value) = self.neighbors(owner, |ids, values| run(owner, ids, values))? {
                 return Ok(ControlFlow::Break(value));
@@ -216,7 +212,7 @@ impl<R: Arrangement, W: Column> Cursor for RearrangedCursor<'_, R, W> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, ReadError> {
         let (neighbors, values) = self.csr.gather(vertex)?;
         self.on_read.iter().for_each(|on_read| on_read(neighbors.len()));
         let copies = |entry: usize| std::iter::repeat_n(entry, R::COPIES);

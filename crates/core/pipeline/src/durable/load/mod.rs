@@ -5,7 +5,7 @@ mod edges;
 
 use crate::dictionary::Restoring;
 use crate::durable::restored::Batches;
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::records::{check_encoded, check_parallel};
 use crate::store::Store;
 use hedgerow_log::StoreError;
@@ -278,7 +278,7 @@ impl Loading<'_> {
         ends: impl Iterator<Item = VertexId>,
     ) -> Result<(), Error> {
         for end in ends {
-            if !latest.contains_vertex(end).map_err(read_failed)? {
+            if !latest.contains_vertex(end)? {
                 let what = format!("an edge of vertex {end}, which does not exist");
                 return Err(self.damaged(chunk.offset, what));
             }

@@ -1,7 +1,7 @@
 //! The writes of a transaction by vertex id, as its own reads see them.
 
 use super::records::OverlayRecords;
-use crate::error::{Error, read_failed};
+use crate::error::Error;
 use crate::records::decoded;
 use crate::store::Store;
 use hedgerow_encoding::encode_record;
@@ -89,17 +89,14 @@ impl StagedEdge {
     }
 }
 
-/// The outcome of an update of an edge with a record, on the edge as the transaction sees it.
+/// The outcome of an operation on the state that the transaction sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StagedUpdate {
-    /// True if the condition holds.
+    /// True if the condition of the operation holds, or it has none.
     pub held: bool,
-    /// True if the update changes the edge.
+    /// True if an edge with a record changes; also true for operations on anything else.
     pub changed: bool,
 }
-
-/// A change of an edge with a record: the label, the ends, the key of a parallel edge, the change.
-pub type EdgeRecordChange<'c> = (LabelId, KeyRef<'c>, KeyRef<'c>, Option<u64>, &'c RecordChange);
 
 impl StagedChanges {
     /// No changes of the state of a registered timestamp, whose ids are below `bound`.
@@ -141,11 +138,7 @@ impl StagedChanges {
                     return Ok(Some(*id));
                 }
                 // An id from `first` on belongs to a later commit, or to this transaction.
-                let is_known = |vertex: VertexId| match vertex.get() < *first {
-                    true if self.vertices.contains_key(&vertex) => Ok(true),
-                    true => view.contains_vertex(vertex).map_err(read_failed),
-                    false => Ok(false),
-                };
+                let is_known = |vertex: VertexId| Ok(vertex.get() < *first && view.contains_vertex(vertex)?);
                 dictionary.find(key, is_known)
             }
         }
@@ -235,8 +228,10 @@ impl StagedChanges {
     /// Bounds on the edges of a label, of which the state below has `stored`. O(edges changed).
     pub(super) fn edge_count(&self, label: LabelId, stored: Count) -> Count {
         let edges = self.labels.get(&label).into_iter().flat_map(|changes| changes.edges.values());
-        let (put, deleted): (Vec<_>, Vec<_>) = edges.partition(|edge| edge.value().is_some());
-        let (put, deleted) = (put.len() as u64, deleted.len() as u64);
+        let (put, deleted) = edges.fold((0, 0), |(put, deleted), edge| match edge.value() {
+            Some(_) => (put + 1, deleted),
+            None => (put, deleted + 1),
+        });
         let kept = if self.any_cleared { 0 } else { stored.at_least().saturating_sub(deleted) };
         Count::between(kept.max(put), stored.at_most() + put)
     }
@@ -255,24 +250,24 @@ impl StagedChanges {
 
     // --- staging --------------------------------------------------------------------------------
 
-    /// Adds an operation to the changes of the state `view`. Invalid changes of records are
-    /// ignored: the commit refuses them.
+    /// Adds an operation to the changes of the state `view`. Decides changes of records.
     ///
     /// # Errors
-    /// The state could not be read, or vertex ids are used up.
+    /// A new record does not fit its label, the state could not be read, or vertex ids are used up.
+    /// Nothing is staged.
     pub fn stage(
         &mut self,
         store: &Store,
         view: &ErasedView<'_>,
         operation: &Operation,
-    ) -> Result<(), Error> {
+    ) -> Result<StagedUpdate, Error> {
         match operation {
-            Operation::AddVertex { key } => self.create(store, view, key).map(drop),
+            Operation::AddVertex { key } => drop(self.create(store, view, key)?),
             Operation::SetProperties { key, properties } => {
                 let vertex = self.create(store, view, key)?;
                 let stored = match self.record(vertex) {
                     Some(record) => record.cloned(),
-                    None => view.vertex_record(vertex).map_err(read_failed)?,
+                    None => view.vertex_record(vertex)?,
                 };
                 let stored = stored.filter(|record| !record.is_empty());
                 let mut values = stored.unwrap_or_else(|| store.catalog.vertices().nulls()).values().to_vec();
@@ -280,17 +275,16 @@ impl StagedChanges {
                 let unchanged =
                     StagedVertex { exists: true, is_stored: true, is_cleared: false, record: None };
                 self.vertices.entry(vertex).or_insert(unchanged).record = Some(Record::new(values));
-                Ok(())
             }
-            Operation::DeleteVertex { key } => match self.vertex_of(store, view, key.as_ref())? {
-                Some(vertex) => self.delete_vertex(view, vertex),
-                None => Ok(()),
-            },
+            Operation::DeleteVertex { key } => {
+                if let Some(vertex) = self.vertex_of(store, view, key.as_ref())? {
+                    self.delete_vertex(view, vertex)?;
+                }
+            }
             Operation::PutEdge { label, source, destination, value } => {
                 let source = self.create(store, view, source)?;
                 let destination = self.create(store, view, destination)?;
                 self.set(*label, source, destination, StagedEdge::Value(Some(*value)));
-                Ok(())
             }
             Operation::DeleteEdge { label, source, destination } => {
                 let source = self.vertex_of(store, view, source.as_ref())?;
@@ -298,49 +292,35 @@ impl StagedChanges {
                 if let (Some(source), Some(destination)) = (source, destination) {
                     self.set(*label, source, destination, deletion(store, *label));
                 }
-                Ok(())
             }
             Operation::ChangeRecord { label, source, destination, key, change } => {
-                let change = (*label, source.as_ref(), destination.as_ref(), *key, change);
-                self.change_record(store, view, change, |_| Ok(())).map(drop)
+                let ends = (source.as_ref(), destination.as_ref());
+                return self.change_record(store, view, *label, ends, *key, change);
             }
         }
-    }
-
-    /// Decides a change of an edge with a record, and adds it to the changes of the state `view`.
-    ///
-    /// # Errors
-    /// The new record does not fit the label, or as [`StagedChanges::stage`]. Nothing is staged.
-    pub fn update(
-        &mut self,
-        store: &Store,
-        view: &ErasedView<'_>,
-        change: EdgeRecordChange<'_>,
-    ) -> Result<StagedUpdate, Error> {
-        let label = change.0;
-        let schema = store.catalog.record_schema(label).ok_or(Error::NoRecords(label))?;
-        self.change_record(store, view, change, |record| Ok(schema.check(record)?))
+        Ok(StagedUpdate { held: true, changed: true })
     }
 
     fn change_record(
         &mut self,
         store: &Store,
         view: &ErasedView<'_>,
-        (label, source, destination, key, change): EdgeRecordChange<'_>,
-        check: impl FnOnce(&Record) -> Result<(), Error>,
+        label: LabelId,
+        (source, destination): (KeyRef<'_>, KeyRef<'_>),
+        key: Option<u64>,
+        change: &RecordChange,
     ) -> Result<StagedUpdate, Error> {
         let schema = store.catalog.record_schema(label).ok_or(Error::NoRecords(label))?;
         let ends = (self.vertex_of(store, view, source)?, self.vertex_of(store, view, destination)?);
-        let (current, count) = match ends {
+        let current = match ends {
             (Some(source), Some(destination)) => {
                 self.current_record(view, (label, source, destination), key)?
             }
-            _ => (None, 0),
+            _ => None,
         };
         let decided = change.decide(current.as_ref(), schema);
-        let new = decided.as_ref().unwrap_or(&current).as_ref();
-        if decided.is_some() {
-            new.map_or(Ok(()), check)?;
+        if let Some(Some(record)) = &decided {
+            schema.check(record)?;
         }
         let update = StagedUpdate { held: change.holds(current.as_ref()), changed: decided.is_some() };
         let ends = match change.may_create() {
@@ -350,43 +330,63 @@ impl StagedChanges {
             ),
             false => ends,
         };
-        if let (true, (Some(source), Some(destination))) = (update.changed, ends) {
-            let bytes = new.map(|record| encode_record(record).into_boxed_slice());
-            let edge = match key {
-                None => StagedEdge::Record(bytes),
+        if let (Some(new), (Some(source), Some(destination))) = (decided, ends) {
+            let bytes = new.map(|record| encode_record(&record).into_boxed_slice());
+            match key {
+                None => self.set(label, source, destination, StagedEdge::Record(bytes)),
                 Some(key) => {
-                    let mut edges = match self.edge(label, source, destination) {
-                        Some(StagedEdge::Parallel(edges)) => edges.clone(),
-                        _ => StagedParallel { is_cleared: false, edges: BTreeMap::new(), count },
-                    };
-                    let added = u64::from(new.is_some());
-                    edges.count = edges.count + added - u64::from(current.is_some());
+                    let edges = self.parallel_edges(view, (label, source, destination))?;
+                    edges.count += u64::from(bytes.is_some());
+                    edges.count -= u64::from(current.is_some());
                     edges.edges.insert(key, bytes);
-                    StagedEdge::Parallel(edges)
                 }
-            };
-            self.set(label, source, destination, edge);
+            }
         }
         Ok(update)
     }
 
-    /// The record of an edge with these changes and, of parallel edges, the number of edges between
-    /// its ends.
+    /// The record of an edge with these changes.
     fn current_record(
         &self,
         view: &ErasedView<'_>,
         (label, source, destination): (LabelId, VertexId, VertexId),
         key: Option<u64>,
-    ) -> Result<(Option<Record>, u64), Error> {
+    ) -> Result<Option<Record>, Error> {
         let rows = StagedRows::new(self, label, Direction::Out);
+        if let (Some(key), Some(StagedEdge::Parallel(edges))) = (key, rows.find(source, destination))
+            && let Some(staged) = edges.edges.get(&key)
+        {
+            return staged.as_deref().map(decoded).transpose();
+        }
         let mut records = OverlayRecords::new(view.edge_records(label, Direction::Out)?, rows);
-        let Some(key) = key else {
-            let found = records.find(source, destination).map_err(read_failed)?;
-            return Ok((found.map(decoded).transpose()?, 0));
-        };
-        match records.find_parallel(source, destination).map_err(read_failed)? {
-            Some(edges) => Ok((edges.find(key)?.map(decoded).transpose()?, edges.count()?)),
-            None => Ok((None, 0)),
+        match key {
+            None => records.find(source, destination)?.map(decoded).transpose(),
+            Some(key) => {
+                let edges = records.find_parallel(source, destination)?;
+                edges.map_or(Ok(None), |edges| edges.find(key))?.map(decoded).transpose()
+            }
+        }
+    }
+
+    /// The staged changes of the parallel edges between two vertices. The first call for a pair
+    /// counts its stored edges.
+    fn parallel_edges(
+        &mut self,
+        view: &ErasedView<'_>,
+        (label, source, destination): (LabelId, VertexId, VertexId),
+    ) -> Result<&mut StagedParallel, Error> {
+        let pair = self.topology.canonical(source, destination);
+        let rows = StagedRows::new(self, label, Direction::Out);
+        if rows.find(source, destination).is_none() {
+            let mut records = OverlayRecords::new(view.edge_records(label, Direction::Out)?, rows);
+            let stored = records.find_parallel(source, destination)?;
+            let count = stored.map_or(Ok(0), ParallelEdges::count)?;
+            let edges = StagedParallel { is_cleared: false, edges: BTreeMap::new(), count };
+            self.set(label, source, destination, StagedEdge::Parallel(edges));
+        }
+        match self.labels.get_mut(&label).and_then(|changes| changes.edges.get_mut(&pair)) {
+            Some(StagedEdge::Parallel(edges)) => Ok(edges),
+            _ => unreachable!("the label has parallel edges, and the pair was staged"),
         }
     }
 
@@ -405,7 +405,7 @@ impl StagedChanges {
     fn is_stored(&self, view: &ErasedView<'_>, vertex: VertexId) -> Result<bool, Error> {
         match self.key_of_new(vertex) {
             Some(_) => Ok(false),
-            None => view.contains_vertex(vertex).map_err(read_failed),
+            None => Ok(view.contains_vertex(vertex)?),
         }
     }
 
@@ -423,10 +423,6 @@ impl StagedChanges {
             changes.entries.iter_mut().for_each(|entries| entries.retain(is_kept));
         }
         Ok(())
-    }
-
-    fn edge(&self, label: LabelId, source: VertexId, destination: VertexId) -> Option<&StagedEdge> {
-        self.labels.get(&label)?.edges.get(&self.topology.canonical(source, destination))
     }
 
     fn set(&mut self, label: LabelId, source: VertexId, destination: VertexId, edge: StagedEdge) {

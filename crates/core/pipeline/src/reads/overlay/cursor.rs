@@ -20,7 +20,6 @@ impl<'t, A: Adjacency> OverlayAdjacency<'t, A> {
 
 impl<A: Adjacency> Adjacency for OverlayAdjacency<'_, A> {
     type Value = A::Value;
-    type Error = ReadError;
     type Cursor<'a>
         = OverlayCursor<'a, A::Cursor<'a>>
     where
@@ -40,8 +39,7 @@ impl<A: Adjacency> Adjacency for OverlayAdjacency<'_, A> {
 
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
         // Staged edges may belong to vertices between the ranges, or behind them.
-        let mut starts: Vec<u32> =
-            self.stored.cuts(parts).map_err(Into::into)?.iter().map(|range| range.start).collect();
+        let mut starts: Vec<u32> = self.stored.cuts(parts)?.iter().map(|range| range.start).collect();
         match starts.first_mut() {
             Some(first) => *first = 0,
             None => starts.push(0),
@@ -59,7 +57,7 @@ pub struct OverlayCursor<'a, C: Cursor> {
     values: Vec<C::Value>,
 }
 
-impl<C: Cursor<Error: Into<ReadError>>> OverlayCursor<'_, C> {
+impl<C: Cursor> OverlayCursor<'_, C> {
     /// The row of a vertex with its changes, in the buffers.
     fn merged(&mut self, vertex: VertexId) -> Result<Neighbors<'_, C::Value>, ReadError> {
         let OverlayCursor { stored, rows, neighbors, values } = self;
@@ -71,7 +69,7 @@ impl<C: Cursor<Error: Into<ReadError>>> OverlayCursor<'_, C> {
         };
         let mut staged = rows.row(vertex).peekable();
         if !rows.changes.is_cleared(vertex) {
-            let (kept, kept_values) = stored.gather(vertex).map_err(Into::into)?;
+            let (kept, kept_values) = stored.gather(vertex)?;
             for (neighbor, value) in kept.iter().zip(kept_values) {
                 while let Some((before, edge)) = staged.next_if(|(staged, _)| staged < neighbor) {
                     edge.value().into_iter().for_each(|bits| push(before, C::Value::from_bits(bits)));
@@ -100,34 +98,32 @@ impl<C: Cursor<Error: Into<ReadError>>> OverlayCursor<'_, C> {
         let OverlayCursor { stored, rows, neighbors, values } = self;
         let changes = rows.changes;
         if !changes.any_cleared() {
-            return stored.scan(range, run).map_err(Into::into);
+            return stored.scan(range, run);
         }
-        let scanned = stored.scan(range, |owner, stored, stored_values| {
+        stored.scan(range, |owner, kept, kept_values| {
             if changes.is_cleared(owner) {
                 return ControlFlow::Continue(());
             }
             neighbors.clear();
             values.clear();
-            for (neighbor, value) in stored.iter().zip(stored_values) {
+            for (neighbor, value) in kept.iter().zip(kept_values) {
                 if !changes.is_cleared(*neighbor) {
                     neighbors.push(*neighbor);
                     values.push(*value);
                 }
             }
             if neighbors.is_empty() { ControlFlow::Continue(()) } else { run(owner, neighbors, values) }
-        });
-        scanned.map_err(Into::into)
+        })
     }
 }
 
-impl<C: Cursor<Error: Into<ReadError>>> Cursor for OverlayCursor<'_, C> {
+impl<C: Cursor> Cursor for OverlayCursor<'_, C> {
     type Value = C::Value;
-    type Error = ReadError;
-    type Ordered = NoCommitOrder<C::Value, ReadError>;
+    type Ordered = NoCommitOrder<C::Value>;
 
     fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {
         match self.rows.is_unchanged(vertex) {
-            true => self.stored.degree(vertex).map_err(Into::into),
+            true => self.stored.degree(vertex),
             false => Ok(self.merged(vertex)?.0.len()),
         }
     }
@@ -136,7 +132,7 @@ impl<C: Cursor<Error: Into<ReadError>>> Cursor for OverlayCursor<'_, C> {
         match self.rows.find(vertex, neighbor) {
             Some(edge) => Ok(edge.value().map(C::Value::from_bits)),
             None if self.rows.hides(vertex, neighbor) => Ok(None),
-            None => self.stored.find(vertex, neighbor).map_err(Into::into),
+            None => self.stored.find(vertex, neighbor),
         }
     }
 
@@ -146,7 +142,7 @@ impl<C: Cursor<Error: Into<ReadError>>> Cursor for OverlayCursor<'_, C> {
         mut run: impl FnMut(&[VertexId], &[C::Value]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, ReadError> {
         if self.rows.is_unchanged(vertex) {
-            return self.stored.neighbors(vertex, run).map_err(Into::into);
+            return self.stored.neighbors(vertex, run);
         }
         Ok(match self.merged(vertex)? {
             ([], _) => ControlFlow::Continue(()),
@@ -163,7 +159,9 @@ impl<C: Cursor<Error: Into<ReadError>>> Cursor for OverlayCursor<'_, C> {
         while next < range.end {
             let changed = self.rows.next_owner(next..range.end);
             let until = changed.map_or(range.end, VertexId::get);
-            if let ControlFlow::Break(stopped) = self.scan_stored(next..until, &mut run)? {
+            if next < until
+                && let ControlFlow::Break(stopped) = self.scan_stored(next..until, &mut run)?
+            {
                 return Ok(ControlFlow::Break(stopped));
             }
             next = until;
@@ -190,14 +188,14 @@ impl<C: Cursor<Error: Into<ReadError>>> Cursor for OverlayCursor<'_, C> {
 
     fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, C::Value>>, ReadError> {
         match self.rows.is_unchanged(vertex) {
-            true => self.stored.contiguous(vertex).map_err(Into::into),
+            true => self.stored.contiguous(vertex),
             false => self.merged(vertex).map(Some),
         }
     }
 
     fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, C::Value>, ReadError> {
         match self.rows.is_unchanged(vertex) {
-            true => self.stored.gather(vertex).map_err(Into::into),
+            true => self.stored.gather(vertex),
             false => self.merged(vertex),
         }
     }

@@ -4,22 +4,23 @@ mod changes;
 mod cursor;
 mod records;
 
-pub use changes::{EdgeRecordChange, StagedChanges, StagedUpdate};
-pub use cursor::{OverlayAdjacency, OverlayCursor};
-pub use records::{OverlayParallel, OverlayRecords};
+pub use changes::StagedChanges;
 
 use changes::StagedRows;
+use cursor::OverlayAdjacency;
 use hedgerow_model::{
-    Column, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record, RecordView, Topology,
-    VertexId, ViewError,
+    Column, CommitTimestamp, Count, Direction, EdgeChange, GraphView, LabelId, ReadError, Record, RecordView,
+    Topology, VertexId, ViewError,
 };
+use records::OverlayRecords;
 use std::ops::{ControlFlow, Range};
 
 /// A view with staged changes over it.
 ///
-/// Kernels, iterators and point reads run on it as on any view, whose neighbors ascend. A row that
-/// no change touches is read as the view lends it; a changed row is merged in a buffer. Counts of
-/// edges are bounds.
+/// Kernels, iterators and point reads run on it as on any other view. Neighbors ascend. A row that
+/// no change touches is read as the view lends it; a changed row is merged in a buffer, and once
+/// the transaction has deleted a stored vertex, every row. Counts of edges are bounds, in
+/// O(changes).
 #[derive(Clone, Copy, Debug)]
 pub struct Overlay<'t, V> {
     view: V,
@@ -34,7 +35,6 @@ impl<'t, V> Overlay<'t, V> {
 }
 
 impl<V: GraphView> GraphView for Overlay<'_, V> {
-    type Error = ReadError;
     type Adjacency<'v, W: Column>
         = OverlayAdjacency<'v, V::Adjacency<'v, W>>
     where
@@ -64,8 +64,13 @@ impl<V: GraphView> GraphView for Overlay<'_, V> {
         self.view.archived_through()
     }
 
+    /// Visits the changes in the view below: staged changes have no commit.
+    fn for_each_unarchived(&self, label: LabelId, visit: &mut dyn FnMut(CommitTimestamp, EdgeChange)) {
+        self.view.for_each_unarchived(label, visit);
+    }
+
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
-        let stored = || self.view.contains_vertex(vertex).map_err(Into::into);
+        let stored = || self.view.contains_vertex(vertex);
         self.changes.existence(vertex).map_or_else(stored, Ok)
     }
 
@@ -84,7 +89,7 @@ impl<V: GraphView> GraphView for Overlay<'_, V> {
                 Some(true) | None => visit(vertex),
             }
         });
-        Ok(match flow.map_err(Into::into)? {
+        Ok(match flow? {
             ControlFlow::Continue(()) => new.try_for_each(visit),
             ControlFlow::Break(stopped) => ControlFlow::Break(stopped),
         })
@@ -110,7 +115,7 @@ impl<V: RecordView> RecordView for Overlay<'_, V> {
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         match self.changes.record(vertex) {
             Some(record) => Ok(record.cloned()),
-            None => self.view.vertex_record(vertex).map_err(Into::into),
+            None => self.view.vertex_record(vertex),
         }
     }
 

@@ -18,13 +18,12 @@ impl<'t, C> OverlayRecords<'t, C> {
 }
 
 impl<C: RecordCursor> RecordCursor for OverlayRecords<'_, C> {
-    type Error = ReadError;
     type Parallel<'c>
         = OverlayParallel<'c, C::Parallel<'c>>
     where
         Self: 'c;
     type Ordered<'c>
-        = NoCommitOrder<(), ReadError>
+        = NoCommitOrder<()>
     where
         Self: 'c;
 
@@ -35,7 +34,7 @@ impl<C: RecordCursor> RecordCursor for OverlayRecords<'_, C> {
             Some(StagedEdge::Record(record)) => Ok(record.as_deref()),
             Some(_) => Ok(None),
             None if self.rows.hides(vertex, neighbor) => Ok(None),
-            None => self.stored.find(vertex, neighbor).map_err(Into::into),
+            None => self.stored.find(vertex, neighbor),
         }
     }
 
@@ -51,7 +50,7 @@ impl<C: RecordCursor> RecordCursor for OverlayRecords<'_, C> {
             }
             visit(neighbor, record)
         });
-        if let ControlFlow::Break(stopped) = flow.map_err(Into::into)? {
+        if let ControlFlow::Break(stopped) = flow? {
             return Ok(ControlFlow::Break(stopped));
         }
         Ok(rows.row(vertex).try_for_each(|(neighbor, edge)| match edge {
@@ -69,12 +68,13 @@ impl<C: RecordCursor> RecordCursor for OverlayRecords<'_, C> {
         while next < range.end {
             let changed = rows.next_owner(next..range.end);
             let until = changed.map_or(range.end, VertexId::get);
-            let scanned =
-                self.stored.scan(next..until, |owner, neighbor, record| match rows.hides(owner, neighbor) {
-                    true => ControlFlow::Continue(()),
-                    false => visit(owner, neighbor, record),
-                });
-            if let ControlFlow::Break(stopped) = scanned.map_err(Into::into)? {
+            let kept = |owner, neighbor, record: &[u8]| match rows.hides(owner, neighbor) {
+                true => ControlFlow::Continue(()),
+                false => visit(owner, neighbor, record),
+            };
+            if next < until
+                && let ControlFlow::Break(stopped) = self.stored.scan(next..until, kept)?
+            {
                 return Ok(ControlFlow::Break(stopped));
             }
             next = until;
@@ -96,11 +96,10 @@ impl<C: RecordCursor> RecordCursor for OverlayRecords<'_, C> {
         let (rows, staged) = (self.rows, self.rows.find(vertex, neighbor));
         let is_hidden = rows.hides(vertex, neighbor)
             || matches!(staged, Some(StagedEdge::Parallel(edges)) if edges.is_cleared || edges.count == 0);
-        let stored =
-            if is_hidden { None } else { self.stored.find_parallel(vertex, neighbor).map_err(Into::into)? };
+        let stored = if is_hidden { None } else { self.stored.find_parallel(vertex, neighbor)? };
         Ok(match staged {
             Some(StagedEdge::Parallel(edges)) => OverlayParallel::changed(stored, edges),
-            _ => stored.map(OverlayParallel::Stored),
+            _ => stored.map(OverlayParallel::unchanged),
         })
     }
 
@@ -110,28 +109,28 @@ impl<C: RecordCursor> RecordCursor for OverlayRecords<'_, C> {
         mut visit: impl FnMut(VertexId, Self::Parallel<'c>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, ReadError> {
         let rows = self.rows;
-        let mut staged: Vec<(VertexId, &StagedParallel)> = rows
-            .row(vertex)
-            .filter_map(|(neighbor, edge)| match edge {
-                StagedEdge::Parallel(edges) => Some((neighbor, edges)),
-                StagedEdge::Value(_) | StagedEdge::Record(_) => None,
-            })
-            .collect();
+        let changed = rows.row(vertex).filter_map(|(neighbor, edge)| match edge {
+            StagedEdge::Parallel(edges) => Some((neighbor, Some(edges))),
+            StagedEdge::Value(_) | StagedEdge::Record(_) => None,
+        });
+        let mut staged: Vec<(VertexId, Option<&StagedParallel>)> = changed.collect();
         let flow = self.stored.parallel_neighbors(vertex, |neighbor, stored| {
-            let changed = staged.binary_search_by_key(&neighbor, |(neighbor, _)| *neighbor);
-            let edges = match changed {
-                Ok(_) if rows.hides(vertex, neighbor) => return ControlFlow::Continue(()),
-                Ok(position) => OverlayParallel::changed(Some(stored), staged.remove(position).1),
-                Err(_) if rows.hides(vertex, neighbor) => None,
-                Err(_) => Some(OverlayParallel::Stored(stored)),
+            if rows.hides(vertex, neighbor) {
+                return ControlFlow::Continue(());
+            }
+            let edges = match staged.binary_search_by_key(&neighbor, |(neighbor, _)| *neighbor) {
+                Ok(place) => {
+                    staged[place].1.take().and_then(|edges| OverlayParallel::changed(Some(stored), edges))
+                }
+                Err(_) => Some(OverlayParallel::unchanged(stored)),
             };
             edges.map_or(ControlFlow::Continue(()), |edges| visit(neighbor, edges))
         });
-        if let ControlFlow::Break(stopped) = flow.map_err(Into::into)? {
+        if let ControlFlow::Break(stopped) = flow? {
             return Ok(ControlFlow::Break(stopped));
         }
         Ok(staged.into_iter().try_for_each(|(neighbor, edges)| {
-            let edges = OverlayParallel::changed(None, edges);
+            let edges = edges.and_then(|edges| OverlayParallel::changed(None, edges));
             edges.map_or(ControlFlow::Continue(()), |edges| visit(neighbor, edges))
         }))
     }
@@ -151,7 +150,7 @@ impl<C: RecordCursor> OverlayRecords<'_, C> {
             }
             visit(owner, neighbor, record)
         });
-        if let ControlFlow::Break(stopped) = flow.map_err(Into::into)? {
+        if let ControlFlow::Break(stopped) = flow? {
             return Ok(ControlFlow::Break(stopped));
         }
         for (neighbor, edge) in rows.row(vertex) {
@@ -174,38 +173,35 @@ impl<C: RecordCursor> OverlayRecords<'_, C> {
 
 /// Parallel edges with staged changes.
 #[derive(Clone, Copy)]
-pub enum OverlayParallel<'c, P> {
-    /// As they are in the state below.
-    Stored(P),
-    /// Stored edges that are left, if any, with changes.
-    Changed(Option<P>, StagedEdges<'c>),
+pub struct OverlayParallel<'c, P> {
+    /// The stored edges, unless they are deleted.
+    stored: Option<P>,
+    staged: Option<&'c StagedParallel>,
 }
 
-/// The staged changes of parallel edges.
-#[derive(Clone, Copy)]
-pub struct StagedEdges<'c>(&'c StagedParallel);
-
 impl<'c, P> OverlayParallel<'c, P> {
+    /// Edges as they are stored.
+    fn unchanged(stored: P) -> Self {
+        OverlayParallel { stored: Some(stored), staged: None }
+    }
+
     /// Edges with changes; `None` if none are left.
     fn changed(stored: Option<P>, staged: &'c StagedParallel) -> Option<Self> {
         let stored = stored.filter(|_| !staged.is_cleared);
-        (staged.count > 0).then_some(OverlayParallel::Changed(stored, StagedEdges(staged)))
+        (staged.count > 0).then_some(OverlayParallel { stored, staged: Some(staged) })
     }
 }
 
 impl<'c, P: ParallelEdges<'c>> ParallelEdges<'c> for OverlayParallel<'c, P> {
     fn count(self) -> Result<u64, ReadError> {
-        match self {
-            OverlayParallel::Stored(edges) => edges.count(),
-            OverlayParallel::Changed(_, staged) => Ok(staged.0.count),
+        match (self.staged, self.stored) {
+            (Some(staged), _) => Ok(staged.count),
+            (None, stored) => stored.map_or(Ok(0), P::count),
         }
     }
 
     fn edges(self, keys: RangeInclusive<u64>) -> impl Iterator<Item = Result<(u64, &'c [u8]), ReadError>> {
-        let (stored, staged) = match self {
-            OverlayParallel::Stored(edges) => (Some(edges), None),
-            OverlayParallel::Changed(stored, staged) => (stored, Some(staged.0)),
-        };
+        let OverlayParallel { stored, staged } = self;
         // The range of a map must not be empty.
         let changes = staged.filter(|_| !keys.is_empty()).map(|staged| staged.edges.range(keys.clone()));
         let mut stored = stored.map(|edges| edges.edges(keys)).into_iter().flatten().peekable();

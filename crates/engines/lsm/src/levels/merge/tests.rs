@@ -1,5 +1,5 @@
 use super::*;
-use hedgerow_model::EdgeValue;
+use hedgerow_model::{EdgeValue, ReadError};
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use crate::levels::merge::VersionBatch;
 use crate::levels::merged_row::MergedRow;
 use crate::levels::seen_edges::RowContent;
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{CommitTimestamp, EdgeValue, FileTotals, VertexId};
+use hedgerow_model::{CommitTimestamp, EdgeValue, FileTotals, ReadError, VertexId};
 use hedgerow_testing::sample::Sample;
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use proptest::collection::vec;

@@ -152,7 +152,7 @@ impl Kernel for Find<'_> {
         let adjacency = view.adjacency::<()>(self.label, Direction::Out)?;
         let (mut found, mut cursor, begin) = (0, adjacency.cursor(), Instant::now());
         for (source, destination) in self.edges {
-            found += u64::from(cursor.find(*source, *destination).map_err(KernelError::read)?.is_some());
+            found += u64::from(cursor.find(*source, *destination)?.is_some());
         }
         Ok((found, begin.elapsed()))
     }

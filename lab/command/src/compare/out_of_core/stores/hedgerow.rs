@@ -6,8 +6,8 @@ use crate::compare::graph::Edge;
 use crate::compare::out_of_core::algorithms::{Analytics, Reader, reached, weight};
 use anyhow::Result;
 use hedgerow::kernels::{
-    Adjacency, Bfs, Cursor, Execution, Kernel, KernelError, MemoryBudget, PageRank, ReadError, RecordView,
-    Sssp, Wcc, Weight,
+    Adjacency, Bfs, Cursor, Execution, Kernel, KernelError, MemoryBudget, PageRank, RecordView, Sssp, Wcc,
+    Weight,
 };
 use hedgerow::{
     CheckpointOptions, Direction, Durability, EngineKind, Graph, GraphOptions, KeyKind, LabelId, Topology,
@@ -106,13 +106,13 @@ struct Rows<'v, V, C> {
     cursor: C,
 }
 
-impl<V: RecordView, C: Cursor<Error: Into<ReadError>>> Reader for Rows<'_, V, C> {
+impl<V: RecordView, C: Cursor> Reader for Rows<'_, V, C> {
     fn neighbors(&mut self, vertex: VertexId, visit: &mut dyn FnMut(&[VertexId])) -> Result<()> {
         let visited = self.cursor.neighbors(vertex, |neighbors, _| {
             visit(neighbors);
             ControlFlow::<()>::Continue(())
         });
-        Ok(visited.map(drop).map_err(Into::into)?)
+        Ok(visited.map(drop)?)
     }
 
     fn scan(&mut self, visit: &mut dyn FnMut(VertexId, &[VertexId]) -> Result<()>) -> Result<()> {
@@ -120,7 +120,7 @@ impl<V: RecordView, C: Cursor<Error: Into<ReadError>>> Reader for Rows<'_, V, C>
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => ControlFlow::Break(error),
         });
-        match scanned.map_err(Into::into)? {
+        match scanned? {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(error) => Err(error),
         }

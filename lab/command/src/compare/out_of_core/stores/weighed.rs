@@ -2,7 +2,7 @@
 
 use hedgerow::kernels::{Adjacency, Cursor, GraphView, Neighbors, RecordView, ViewError};
 use hedgerow::{Column, CommitTimestamp, Count, Direction, LabelId, Topology, VertexId};
-use hedgerow_model::{EdgeValue, NoCommitOrder, NoRecords, Record};
+use hedgerow_model::{EdgeValue, NoCommitOrder, NoRecords, ReadError, Record};
 use std::ops::{ControlFlow, Range};
 
 /// The weight of the edge between two vertices.
@@ -21,7 +21,6 @@ impl<'v, V: GraphView> Weighed<'v, V> {
 }
 
 impl<V: GraphView> GraphView for Weighed<'_, V> {
-    type Error = V::Error;
     type Adjacency<'a, W: Column>
         = WeighedAdjacency<V::Adjacency<'a, ()>, W>
     where
@@ -47,7 +46,7 @@ impl<V: GraphView> GraphView for Weighed<'_, V> {
         self.view.edge_count(label)
     }
 
-    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, V::Error> {
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
         self.view.contains_vertex(vertex)
     }
 
@@ -55,7 +54,7 @@ impl<V: GraphView> GraphView for Weighed<'_, V> {
         &self,
         range: Range<u32>,
         visit: impl FnMut(VertexId) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, V::Error> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         self.view.scan_vertices(range, visit)
     }
 
@@ -71,11 +70,11 @@ impl<V: GraphView> GraphView for Weighed<'_, V> {
 
 impl<V: GraphView> RecordView for Weighed<'_, V> {
     type EdgeRecords<'v>
-        = NoRecords<V::Error>
+        = NoRecords
     where
         Self: 'v;
 
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, V::Error> {
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         Ok(self.contains_vertex(vertex)?.then_some(Record::EMPTY))
     }
 
@@ -83,7 +82,7 @@ impl<V: GraphView> RecordView for Weighed<'_, V> {
         Count::default()
     }
 
-    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords<V::Error>, ViewError> {
+    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords, ViewError> {
         Err(ViewError::NoRecords(label))
     }
 }
@@ -96,7 +95,6 @@ pub(super) struct WeighedAdjacency<A, W> {
 
 impl<A: Adjacency<Value = ()>, W: Column> Adjacency for WeighedAdjacency<A, W> {
     type Value = W;
-    type Error = A::Error;
     type Cursor<'a>
         = WeighedCursor<A::Cursor<'a>, W>
     where
@@ -113,7 +111,7 @@ impl<A: Adjacency<Value = ()>, W: Column> Adjacency for WeighedAdjacency<A, W> {
         self.adjacency.reads_blocks()
     }
 
-    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, A::Error> {
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
         self.adjacency.cuts(parts)
     }
 }
@@ -148,10 +146,9 @@ impl<W: Column> Weights<W> {
 
 impl<C: Cursor<Value = ()>, W: Column> Cursor for WeighedCursor<C, W> {
     type Value = W;
-    type Error = C::Error;
-    type Ordered = NoCommitOrder<W, C::Error>;
+    type Ordered = NoCommitOrder<W>;
 
-    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, C::Error> {
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         let found = self.cursor.find(vertex, neighbor)?;
         Ok(found.map(|()| self.weights.of(vertex, neighbor)))
     }
@@ -160,7 +157,7 @@ impl<C: Cursor<Value = ()>, W: Column> Cursor for WeighedCursor<C, W> {
         &mut self,
         vertex: VertexId,
         mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, C::Error> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let WeighedCursor { cursor, weights } = self;
         cursor.neighbors(vertex, |neighbors, _| run(neighbors, weights.of_row(vertex, neighbors)))
     }
@@ -169,7 +166,7 @@ impl<C: Cursor<Value = ()>, W: Column> Cursor for WeighedCursor<C, W> {
         &mut self,
         range: Range<u32>,
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, C::Error> {
+    ) -> Result<ControlFlow<B>, ReadError> {
         let WeighedCursor { cursor, weights } = self;
         cursor.scan(range, |vertex, neighbors, _| run(vertex, neighbors, weights.of_row(vertex, neighbors)))
     }
@@ -182,7 +179,7 @@ impl<C: Cursor<Value = ()>, W: Column> Cursor for WeighedCursor<C, W> {
         self.cursor.prefetch(vertex);
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, C::Error> {
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, ReadError> {
         let WeighedCursor { cursor, weights } = self;
         let (neighbors, _) = cursor.gather(vertex)?;
         Ok((neighbors, weights.of_row(vertex, neighbors)))
