@@ -67,13 +67,13 @@ impl WriteTxn {
     /// use hedgerow::kernels::Wcc;
     /// use hedgerow::prelude::*;
     ///
-    /// let graph = Graph::in_memory(GraphOptions::new().undirected().label::<()>("knows"))?;
+    /// let graph = Graph::in_memory(GraphOptions::new().topology(Topology::Undirected).label::<()>("knows"))?;
     /// let knows = graph.label::<()>("knows")?;
     /// graph.ingest(knows, &[(1, 2), (3, 4)])?;
     /// let components = graph.transact(|transaction| {
     ///     transaction.put_edge(knows, 2, 3)?;
     ///     let found = transaction.snapshot()?.run(Wcc::default().label(knows))?;
-    ///     Ok(found.component_count())
+    ///     Ok(found.count)
     /// })?;
     /// assert_eq!(components, 1);
     /// # Ok::<(), Error>(())
