@@ -48,7 +48,7 @@ struct StagedVertex {
 
 /// The staged edges of a label.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LabelChanges {
+struct LabelChanges {
     /// By canonical ends.
     edges: BTreeMap<(VertexId, VertexId), StagedEdge>,
     /// Owner and neighbor of each entry, by stored direction.
@@ -221,10 +221,6 @@ impl StagedChanges {
         self.any_cleared && self.vertices.get(&vertex).is_some_and(|staged| staged.is_cleared)
     }
 
-    pub(super) fn label(&self, label: LabelId) -> Option<&LabelChanges> {
-        self.labels.get(&label)
-    }
-
     /// Bounds on the edges of a label, of which the state below has `stored`. O(edges changed).
     pub(super) fn edge_count(&self, label: LabelId, stored: Count) -> Count {
         let edges = self.labels.get(&label).into_iter().flat_map(|changes| changes.edges.values());
@@ -253,8 +249,8 @@ impl StagedChanges {
     /// Adds an operation to the changes of the state `view`. Decides changes of records.
     ///
     /// # Errors
-    /// A new record does not fit its label, the state could not be read, or vertex ids are used up.
-    /// Nothing is staged.
+    /// A new record does not fit its label, and nothing is staged; or the state could not be read,
+    /// or vertex ids are used up, and some vertices of the operation may be staged.
     pub fn stage(
         &mut self,
         store: &Store,
@@ -458,7 +454,7 @@ impl<'t> StagedRows<'t> {
     /// `direction` can be read in the graph.
     pub(super) fn new(changes: &'t StagedChanges, label: LabelId, direction: Direction) -> Self {
         let direction = changes.topology.stored(direction).unwrap_or(direction);
-        StagedRows { changes, label: changes.label(label), direction }
+        StagedRows { changes, label: changes.labels.get(&label), direction }
     }
 
     /// The change of the edge from an owner to a neighbor.
