@@ -4,10 +4,9 @@
 //! - [`Record`], [`EdgeValue`] and the schemas of vertices and edges;
 //! - [`Operation`]: a requested change, by keys; [`Effects`]: the resolved changes of a commit, by
 //!   ids;
-//! - [`Engine`]: applying effects and freeing garbage;
-//! - capabilities of engines: [`ShortWrites`] commits single edges in place, [`AddLabels`] adds
-//!   labels to an open graph, [`Durable`] stores the graph in the engine's own files,
-//!   [`FileUpkeep`] reports on these files and compacts them;
+//! - [`Engine`]: staging and applying [`Changes`], and freeing garbage;
+//! - capabilities of engines: [`AddLabels`] adds labels to an open graph, [`Durable`] stores the
+//!   graph in the engine's own files, [`FileUpkeep`] reports on these files and compacts them;
 //! - [`GraphView`], [`Adjacency`], [`Cursor`]: reading a state of the graph;
 //! - [`token`]: the proofs (a registered timestamp, held locks, a stamp) that connect readers,
 //!   writers and engines.
@@ -34,8 +33,8 @@
 
 mod add_labels;
 mod allowance;
-mod append_edges;
 mod archiving;
+mod changes;
 mod column;
 mod commit_order;
 mod count;
@@ -59,7 +58,6 @@ pub mod scatter;
 mod schema;
 mod schema_builders;
 pub mod search;
-mod short_writes;
 pub mod token;
 mod topology;
 mod upkeep;
@@ -69,8 +67,8 @@ mod view_state;
 
 pub use add_labels::AddLabels;
 pub use allowance::Allowance;
-pub use append_edges::{AppendEdges, AppendedEdges};
 pub use archiving::Archiving;
+pub use changes::{AppendedEdges, Changes, MOST_COMMITS, Staged, first_bits};
 pub use column::{Column, ColumnType, EdgeValue, Raw32, Raw64, RecordHandle, ValueColumn, unit_slice};
 pub use commit_order::{NewestFirst, NewestRecords, NoCommitOrder};
 pub use count::Count;
@@ -81,7 +79,7 @@ pub use effects::{
     AdjacencyEffects, Counts, CountsBeside, DeferredOutcome, EdgeChange, EdgeOutcome, Effects, Outcome,
     ParallelOutcome, StoredEdge, VertexChange, VertexEffect,
 };
-pub use engine::{Admission, Engine, MaintenanceProgress, MemoryUse, Prepared, Reclaimed, UnitLocks};
+pub use engine::{Admission, Engine, MaintenanceProgress, MemoryUse, Reclaimed, UnitLocks};
 pub use engine_error::{CapacityError, EngineError, WriteError};
 pub use engine_options::EngineOptions;
 pub use growing_catalog::{GrowingCatalog, measure_searched_labels};
@@ -93,7 +91,6 @@ pub use read_error::ReadError;
 pub use record_change::{RecordChange, RecordMode};
 pub use records::{NoParallelEdges, NoRecords, ParallelEdges, RecordCursor, RecordView};
 pub use schema::{Catalog, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, SchemaError};
-pub use short_writes::{NoShortWrites, ShortPlan, ShortWrites};
 pub use topology::{Direction, Topology};
 pub use upkeep::{
     CacheUse, CompactProgress, CompactionLimits, EngineMemory, EngineReport, FileProblem, FileTotals,
