@@ -4,7 +4,7 @@ use crate::Tested;
 use crate::check::read;
 use crate::failing::{Fallible, TestedFailing, is_injected};
 use crate::oracle::Request;
-use crate::pipeline::{Pipeline, Units, check_outcome, count};
+use crate::pipeline::{Pipeline, check_outcome, count, unit_locks};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Stamp};
 use hedgerow_model::{
     Adjacency, Admission, Allowance, CommitTimestamp, Counts, Cursor, Direction, Effects, Engine, GraphView,
@@ -276,7 +276,7 @@ pub fn maintenance_that_knows_old_timestamps_keeps_what_came_after_them<T: Teste
         pipeline.open();
         pipeline.commit(&[put_valued(0, [1], value), delete(1, [2]), put(1, [value])], 0).unwrap();
         pipeline.flush().unwrap();
-        pipeline.engine.maintain(&early, &Units::all_free(), usize::MAX).unwrap();
+        pipeline.engine.maintain(&early, &unit_locks(0, Counts::default()), usize::MAX).unwrap();
         pipeline.check(&[0, 1, 2]);
     }
 }

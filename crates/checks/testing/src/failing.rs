@@ -133,7 +133,7 @@ impl<E: Engine> Engine for Failing<E> {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         match self.fails(Fallible::Maintain) {
@@ -142,7 +142,7 @@ impl<E: Engine> Engine for Failing<E> {
         }
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
+    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
         self.engine.retained(units)
     }
 

@@ -3,7 +3,7 @@
 
 use crate::Tested;
 use crate::check::read;
-use crate::pipeline::{Units, count};
+use crate::pipeline::{count, unit_locks};
 use crate::records::content;
 use hedgerow_encoding::{EdgeListWriter, list_as_record};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
@@ -154,7 +154,7 @@ impl<E: Engine> ParallelGraph<E> {
         let live = live.iter().map(|token| token.at()).collect();
         // SAFETY: all registered timestamps are there, and the next will be `last` or above.
         let live = unsafe { LiveTimestamps::as_of(live, self.last) };
-        self.engine.maintain(&live, &Units::all_free(), usize::MAX).unwrap();
+        self.engine.maintain(&live, &unit_locks(0, Counts::default()), usize::MAX).unwrap();
     }
 
     /// Checks the newest state.

@@ -7,7 +7,7 @@ use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     AddLabels, Allowance, Catalog, ColumnType, CommitTimestamp, Count, Counts, EdgeOutcome, EdgeSchema,
     Engine, EngineError, Field, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Outcome,
-    Reclaimed, RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology, UnitLocks, ValueType, VertexId,
+    Reclaimed, RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology, ValueType, VertexId,
 };
 
 /// A store, the oracle of its newest state, and the open snapshots.
@@ -297,7 +297,7 @@ impl<T: Tested> Pipeline<T> {
     /// The store could not be read or written.
     pub fn try_reclaim(&self, budget_bytes: usize, busy: u32) -> Result<Reclaimed, EngineError> {
         let live = self.live();
-        let units = Units { busy, counts: self.counts() };
+        let units = unit_locks(busy, self.counts());
         if let Some(archiving) = self.engine.archiving()
             && (budget_bytes == usize::MAX || archiving.is_due())
         {
@@ -364,7 +364,7 @@ impl<T: Tested> Pipeline<T> {
     /// Returns the bytes retained by each timestamp.
     #[must_use]
     pub fn retained(&self) -> Vec<(CommitTimestamp, usize)> {
-        self.engine.retained(&Units { busy: 0, counts: self.counts() })
+        self.engine.retained(&unit_locks(0, self.counts()))
     }
 
     /// Returns every lock.
@@ -402,28 +402,15 @@ pub(crate) fn check_outcome(outcome: &Outcome, expected: &Outcome) {
     }
 }
 
-/// Grants every lock that is not busy.
-pub struct Units {
-    busy: u32,
-    counts: Counts,
-}
-
-impl Units {
-    /// Grants every lock.
-    #[must_use]
-    pub fn all_free() -> Self {
-        Units { busy: 0, counts: Counts::default() }
-    }
-}
-
-impl UnitLocks for Units {
-    fn try_with(&self, unit: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool {
-        if unit.0 & self.busy != 0 {
-            return false;
+/// Grants the locks of all units whose number has no bit of `busy`.
+pub fn unit_locks(busy: u32, counts: Counts) -> impl Fn(LockUnit, &mut dyn FnMut(&HeldLocks<'_>)) -> bool {
+    move |unit, work| {
+        let (stripes, is_free) = ([unit.0], unit.0 & busy == 0);
+        if is_free {
+            // SAFETY: there is one thread, so no other thread holds any lock.
+            let locks = unsafe { HeldLocks::stripes(&stripes, u32::MAX, counts.clone()) };
+            work(&locks);
         }
-        let stripes = [unit.0];
-        // SAFETY: there is one thread, so no other thread holds any lock.
-        work(&unsafe { HeldLocks::stripes(&stripes, u32::MAX, self.counts.clone()) });
-        true
+        is_free
     }
 }

@@ -151,7 +151,7 @@ pub trait Engine: Send + Sync + 'static {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError>;
 
@@ -159,7 +159,7 @@ pub trait Engine: Send + Sync + 'static {
     /// does not track them.
     ///
     /// Leaves out units that another thread has locked.
-    fn retained(&self, _units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
+    fn retained(&self, _units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
         Vec::new()
     }
 
@@ -195,11 +195,8 @@ pub enum Admission {
     AfterFlush,
 }
 
-/// Provides the locks that [`Engine::maintain`] needs.
-pub trait UnitLocks {
-    /// Runs `work` under the lock of `unit` if the lock is free. Returns true if it was free.
-    fn try_with(&self, unit: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool;
-}
+/// Runs work under the lock of a unit if the lock is free. Returns true if it was free.
+pub type UnitLocks<'l> = dyn Fn(LockUnit, &mut dyn FnMut(&HeldLocks<'_>)) -> bool + 'l;
 
 /// The progress of a step of [`Engine::maintain`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

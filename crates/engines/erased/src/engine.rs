@@ -103,11 +103,11 @@ trait AnyEngine: Send + Sync {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError>;
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)>;
+    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)>;
 
     fn memory(&self) -> MemoryUse;
 }
@@ -275,13 +275,13 @@ impl<E: Engine> AnyEngine for E {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         Engine::maintain(self, live, units, budget_bytes)
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
+    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
         Engine::retained(self, units)
     }
 
@@ -359,13 +359,13 @@ impl Engine for ErasedEngine {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         self.0.maintain(live, units, budget_bytes)
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
+    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
         self.0.retained(units)
     }
 

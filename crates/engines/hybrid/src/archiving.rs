@@ -46,7 +46,7 @@ impl Hybrid {
     pub(crate) fn take_step(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> MaintenanceProgress {
         let before = self.memory_use().total_bytes();
@@ -173,7 +173,7 @@ impl Versioned for Hybrid {
         unsafe { vertex.remove_versions(versions.iter().map(|version| version.born), &guard, &guard) }
     }
 
-    fn retained_by(&self, version: &Superseded<VertexId>, _units: &dyn UnitLocks) -> usize {
+    fn retained_by(&self, version: &Superseded<VertexId>, _units: &UnitLocks<'_>) -> usize {
         let vertex = self.vertices.get(version.place.get());
         vertex.map_or(0, |vertex| vertex.retained_bytes(version.born, &self.domain.pin()))
     }

@@ -93,13 +93,13 @@ impl Engine for Hybrid {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         Ok(self.take_step(live, units, budget_bytes))
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
+    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
         let mut retained = hedgerow_in_memory::reclamation::retained(self, units);
         self.records.add_retained(&mut retained);
         retained

@@ -247,7 +247,7 @@ impl Engine for LsmEngine {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        _units: &dyn UnitLocks,
+        _units: &UnitLocks<'_>,
         _budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         let running = self.pace.begin_compaction();

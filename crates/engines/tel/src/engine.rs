@@ -72,7 +72,7 @@ impl Engine for Tel {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         let before = self.memory().total_bytes();
@@ -85,7 +85,7 @@ impl Engine for Tel {
         Ok(reclaimed.into())
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
+    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
         let mut retained = hedgerow_in_memory::reclamation::retained(self, units);
         self.records.add_retained(&mut retained);
         retained

@@ -94,7 +94,7 @@ impl Engine for ReferenceEngine {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        _units: &dyn UnitLocks,
+        _units: &UnitLocks<'_>,
         _budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         if self.is_in_memory() {

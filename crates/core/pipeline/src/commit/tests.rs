@@ -119,13 +119,13 @@ impl Engine for Faulty {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         self.engine.maintain(live, units, budget_bytes)
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
+    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
         self.engine.retained(units)
     }
 

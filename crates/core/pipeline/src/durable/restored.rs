@@ -8,9 +8,7 @@ use crate::settings::Settings;
 use crate::store::Store;
 use hedgerow_erased::ErasedRoom;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{
-    AppendEdges, AppendedEdges, CommitTimestamp, Effects, Engine, EngineError, LockUnit, UnitLocks,
-};
+use hedgerow_model::{AppendEdges, AppendedEdges, CommitTimestamp, Effects, Engine, EngineError};
 use hedgerow_sequencer::{Stamped, VertexCounts};
 use rayon::ThreadPool;
 use std::convert::Infallible;
@@ -52,16 +50,6 @@ impl Batches {
     }
 }
 
-/// Grants every lock, because the opening thread holds them all.
-struct AllHeld<'h>(&'h HeldLocks<'h>);
-
-impl UnitLocks for AllHeld<'_> {
-    fn try_with(&self, _: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool {
-        work(self.0);
-        true
-    }
-}
-
 impl Store {
     /// Applies changes that were committed up to `at`. The opening thread holds all locks, and the
     /// graph is not shared.
@@ -81,7 +69,11 @@ impl Store {
         let prepared = match self.engine.prepare(held, effects, &mut room, self.allowance(), pool) {
             Err(EngineError::Capacity(_)) => {
                 self.archive_restored(None, true)?;
-                self.maintain_under(&AllHeld(held), usize::MAX)?;
+                let with_held = |_, work: &mut dyn FnMut(&HeldLocks<'_>)| {
+                    work(held);
+                    true
+                };
+                self.maintain_under(&with_held, usize::MAX)?;
                 let allowance = self.allowance().with_overdraft();
                 self.engine.prepare(held, effects, &mut second_room, allowance, pool)?
             }

@@ -75,7 +75,7 @@ impl<C: Container> Engine for Subgraphs<C> {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         let mut reclaimed = hedgerow_in_memory::reclamation::reclaim(self, live, units, budget_bytes);
@@ -84,7 +84,7 @@ impl<C: Container> Engine for Subgraphs<C> {
         Ok(reclaimed.into())
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
+    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
         let mut retained = hedgerow_in_memory::reclamation::retained(self, units);
         self.records.add_retained(&mut retained);
         retained
