@@ -144,7 +144,7 @@ pub use execution::{Execution, Progress};
 pub use hedgerow_encoding::EdgeWeight;
 #[doc(inline)]
 pub use hedgerow_model::{
-    Adjacency, Cursor, GraphView, Neighbors, NewestFirst, ReadError, RecordView, ViewError,
+    Adjacency, Cursor, GraphView, Neighbors, ReadError, RecordView, ViewError,
 };
 pub use hedgerow_sync::CancelToken;
 pub use kernel::{Kernel, KernelError, KernelErrorKind, WeightError};

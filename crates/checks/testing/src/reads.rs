@@ -2,8 +2,8 @@
 
 use crate::oracle::{LABELS, RECORDS};
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, LabelId, NewestFirst, NewestRecords, ParallelEdges, ReadError,
-    RecordCursor, RecordView, VertexId,
+    Adjacency, Column, Cursor, Direction, LabelId, ParallelEdges, ReadError, RecordCursor, RecordView,
+    VertexId,
 };
 use std::fmt::Debug;
 use std::ops::ControlFlow;
@@ -69,13 +69,12 @@ fn each_read_of_edges<V: RecordView, W: Column>(
         ask("contiguous", &|| text(adjacency.cursor().contiguous(vertex)));
         ask("newest_first", &|| {
             let mut cursor = adjacency.cursor();
-            let Some(ordered) = cursor.in_commit_order() else { return Ok("no order".into()) };
             let mut visited = Vec::new();
-            let flow = ordered.newest_first(vertex, |id, value, commit| {
+            let flow = cursor.newest_first(vertex, |id, value, commit| {
                 visited.push((id, value, commit));
                 ControlFlow::<()>::Continue(())
             });
-            text(flow.map(|_| visited))
+            text(flow.map(|flow| flow.map(|_| visited)))
         });
         ask("intersect", &|| intersect::<V::Adjacency<'_, W>>(&adjacency, vertex, &ids));
         ask("common_neighbors", &|| common_neighbors::<V::Adjacency<'_, W>>(&adjacency, [vertex, ids[0]]));
@@ -114,13 +113,12 @@ fn each_read_of_records<V: RecordView>(
         });
         ask("newest_first of records", &|| {
             let mut cursor = cursor();
-            let Some(ordered) = cursor.in_commit_order() else { return Ok("no order".into()) };
             let mut visited = Vec::new();
-            let flow = ordered.newest_first(vertex, |neighbor, record, commit| {
+            let flow = cursor.newest_first(vertex, |neighbor, record, commit| {
                 visited.push((neighbor, record.to_vec(), commit));
                 ControlFlow::<()>::Continue(())
             });
-            text(flow.map(|_| visited))
+            text(flow.map(|flow| flow.map(|_| visited)))
         });
         for other in vertices.iter().copied().map(VertexId::new) {
             ask("find of a record", &|| {

@@ -1,9 +1,6 @@
 //! Encoded records, returned by views.
 
-use crate::{
-    Count, Direction, GraphView, LabelId, NewestRecords, NoCommitOrder, ReadError, Record, VertexId,
-    ViewError,
-};
+use crate::{CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record, VertexId, ViewError};
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range, RangeInclusive};
 
@@ -39,10 +36,6 @@ pub trait RecordCursor {
     type Parallel<'c>: ParallelEdges<'c>
     where
         Self: 'c;
-    /// The capability to read records newest first; [`NoCommitOrder`] without it.
-    type Ordered<'c>: NewestRecords<'c>
-    where
-        Self: 'c;
 
     /// True if neighbors ascend.
     const SORTED: bool;
@@ -66,10 +59,22 @@ pub trait RecordCursor {
         visit: impl FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, ReadError>;
 
-    /// Reads the records newest first, if the engine keeps the order of commits.
+    /// Like [`Cursor::newest_first`](crate::Cursor::newest_first), with the record of each edge.
     #[inline]
-    fn in_commit_order(&mut self) -> Option<Self::Ordered<'_>> {
-        None
+    fn newest_first<'c, B>(
+        &'c mut self,
+        vertex: VertexId,
+        visit: impl FnMut(VertexId, &'c [u8], CommitTimestamp) -> ControlFlow<B>,
+    ) -> Result<Option<ControlFlow<B>>, ReadError> {
+        let _ = (vertex, visit);
+        Ok(None)
+    }
+
+    /// See [`Cursor::time_disorder`](crate::Cursor::time_disorder).
+    #[inline]
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, ReadError> {
+        let _ = vertex;
+        Ok(None)
     }
 
     /// The parallel edges from `vertex` to `neighbor`, if there are any.
@@ -114,10 +119,6 @@ pub struct NoRecords(Infallible);
 impl RecordCursor for NoRecords {
     type Parallel<'c>
         = NoParallelEdges
-    where
-        Self: 'c;
-    type Ordered<'c>
-        = NoCommitOrder<()>
     where
         Self: 'c;
 

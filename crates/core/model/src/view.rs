@@ -4,8 +4,8 @@
 //! per run, never per edge.
 
 use crate::{
-    Column, ColumnType, CommitTimestamp, Count, Direction, EdgeChange, LabelId, NewestFirst, ReadError,
-    Topology, VertexId, intersect,
+    Column, ColumnType, CommitTimestamp, Count, Direction, EdgeChange, LabelId, ReadError, Topology,
+    VertexId, intersect,
 };
 use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
@@ -230,9 +230,6 @@ pub type Neighbors<'a, W> = (&'a [VertexId], &'a [W]);
 pub trait Cursor {
     /// The type of edge values.
     type Value: Column;
-    /// The capability to read edges newest first; [`NoCommitOrder`](crate::NoCommitOrder) without
-    /// it.
-    type Ordered: NewestFirst<Value = Self::Value>;
 
     /// The number of neighbors of `vertex`. Gathers them by default; faster cursors override it.
     #[inline]
@@ -266,10 +263,28 @@ pub trait Cursor {
         run: impl FnMut(VertexId, &[VertexId], &[Self::Value]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, ReadError>;
 
-    /// Reads edges newest first, if the engine keeps the order of commits.
+    /// Visits the neighbors of `vertex`, each with its value and the commit that put or last
+    /// changed it, newest first (LiveGraph, section 4: a log is read from its end). Returns `None`,
+    /// the default, if the engine does not keep the order of commits. O(visited edges + superseded
+    /// entries between them).
     #[inline]
-    fn in_commit_order(&mut self) -> Option<&mut Self::Ordered> {
-        None
+    fn newest_first<B>(
+        &mut self,
+        vertex: VertexId,
+        visit: impl FnMut(VertexId, Self::Value, CommitTimestamp) -> ControlFlow<B>,
+    ) -> Result<Option<ControlFlow<B>>, ReadError> {
+        let _ = (vertex, visit);
+        Ok(None)
+    }
+
+    /// An upper bound on how far the edges of `vertex` are out of [time](crate::RecordSchema::time)
+    /// order: the time of an edge exceeds the time of an edge that [`Cursor::newest_first`] visits
+    /// earlier by at most this bound. Ignores edges whose time is null. `None`, the default, if the
+    /// engine keeps no bound. O(1).
+    #[inline]
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, ReadError> {
+        let _ = vertex;
+        Ok(None)
     }
 
     /// Prefetches the place of `vertex`'s neighbors, for a later [`Cursor::prefetch`]. Changes no

@@ -79,7 +79,7 @@ pub enum Error {
         /// The newest commit.
         newest: CommitTimestamp,
     },
-    /// The engine is not `NewestFirst`.
+    /// The engine does not keep the order of commits.
     #[error("this engine does not keep the order in which edges were put; `tel` does")]
     NoCommitOrder,
     /// Staged writes have no commit yet.

@@ -2,7 +2,7 @@
 
 use hedgerow_model::{
     Adjacency, Column, ColumnType, CommitTimestamp, Count, Cursor, Direction, EdgeValue, GraphView, LabelId,
-    Neighbors, NoCommitOrder, NoRecords, ReadError, Record, RecordView, Topology, VertexId, ViewError,
+    Neighbors, NoRecords, ReadError, Record, RecordView, Topology, VertexId, ViewError,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
@@ -183,7 +183,6 @@ pub struct ListCursor<'a, W>(&'a ListAdjacency<W>);
 
 impl<W: Column> Cursor for ListCursor<'_, W> {
     type Value = W;
-    type Ordered = NoCommitOrder<W>;
 
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         let (neighbors, values) = self.gather(vertex)?;

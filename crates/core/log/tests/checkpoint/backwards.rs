@@ -2,8 +2,8 @@
 
 use hedgerow_kernels::csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
-    Adjacency, Column, CommitTimestamp, Count, Cursor, Direction, GraphView, LabelId, Neighbors,
-    NoCommitOrder, NoRecords, ReadError, Record, RecordView, Topology, VertexId, ViewError,
+    Adjacency, Column, CommitTimestamp, Count, Cursor, Direction, GraphView, LabelId, Neighbors, NoRecords,
+    ReadError, Record, RecordView, Topology, VertexId, ViewError,
 };
 use std::ops::{ControlFlow, Range};
 
@@ -104,7 +104,6 @@ pub struct BackwardsCursor<'a, W> {
 
 impl<W: Column> Cursor for BackwardsCursor<'_, W> {
     type Value = W;
-    type Ordered = NoCommitOrder<W>;
 
     fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {
         self.forwards.degree(vertex)

@@ -3,8 +3,8 @@
 use super::id;
 use hedgerow_kernels::csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
-    Adjacency, Column, CommitTimestamp, Count, Cursor, Direction, GraphView, LabelId, Neighbors,
-    NoCommitOrder, NoRecords, ReadError, Record, RecordView, Topology, VertexId, ViewError,
+    Adjacency, Column, CommitTimestamp, Count, Cursor, Direction, GraphView, LabelId, Neighbors, NoRecords,
+    ReadError, Record, RecordView, Topology, VertexId, ViewError,
 };
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
@@ -179,7 +179,6 @@ pub struct RearrangedCursor<'a, R, W> {
 
 impl<R: Arrangement, W: Column> Cursor for RearrangedCursor<'_, R, W> {
     type Value = W;
-    type Ordered = NoCommitOrder<W>;
 
     fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {
         Ok(R::COPIES * self.csr.degree(vertex)?)

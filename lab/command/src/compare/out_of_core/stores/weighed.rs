@@ -2,7 +2,7 @@
 
 use hedgerow::kernels::{Adjacency, Cursor, GraphView, Neighbors, RecordView, ViewError};
 use hedgerow::{Column, CommitTimestamp, Count, Direction, LabelId, Topology, VertexId};
-use hedgerow_model::{EdgeValue, NoCommitOrder, NoRecords, ReadError, Record};
+use hedgerow_model::{EdgeValue, NoRecords, ReadError, Record};
 use std::ops::{ControlFlow, Range};
 
 /// The weight of the edge between two vertices.
@@ -146,7 +146,6 @@ impl<W: Column> Weights<W> {
 
 impl<C: Cursor<Value = ()>, W: Column> Cursor for WeighedCursor<C, W> {
     type Value = W;
-    type Ordered = NoCommitOrder<W>;
 
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         let found = self.cursor.find(vertex, neighbor)?;
