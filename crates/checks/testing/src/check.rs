@@ -4,7 +4,7 @@ use crate::oracle::{LABELS, Oracle, RECORDS};
 use crate::records;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, LabelId, ReadError, RecordCursor,
-    RecordHandle, RecordView, VertexId, ViewError,
+    RecordHandle, VertexId, ViewError,
 };
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -13,7 +13,7 @@ type Expected = BTreeMap<u32, BTreeMap<u32, EdgeValue>>;
 type Entry = (u32, u32, u64);
 
 /// Compares a whole view, and in particular these vertices, with the oracle.
-pub fn check_view<V: RecordView>(view: &V, oracle: &Oracle, vertices: &[u32]) {
+pub fn check_view<V: GraphView>(view: &V, oracle: &Oracle, vertices: &[u32]) {
     check_vertices(view, oracle, vertices);
     for direction in [Direction::Out, Direction::In] {
         if oracle.topology.stored(direction).is_none() {
@@ -36,7 +36,7 @@ pub(crate) fn read<T>(result: Result<T, ReadError>) -> T {
     result.unwrap()
 }
 
-fn check_vertices<V: RecordView>(view: &V, oracle: &Oracle, vertices: &[u32]) {
+fn check_vertices<V: GraphView>(view: &V, oracle: &Oracle, vertices: &[u32]) {
     let counts = oracle.counts();
     assert_eq!((view.vertex_bound(), view.vertex_count()), (counts.vertex_bound, counts.vertices));
     for label in (0..LABELS).map(LabelId) {
@@ -144,7 +144,7 @@ fn check_newest_first<C: Cursor>(cursor: &mut C, id: VertexId, row: &[(u32, u64)
 }
 
 /// Checks the edge records of the label with records, by every method.
-fn check_records<V: RecordView>(view: &V, oracle: &Oracle, direction: Direction, vertices: &[u32]) {
+fn check_records<V: GraphView>(view: &V, oracle: &Oracle, direction: Direction, vertices: &[u32]) {
     let expected = oracle.adjacency(RECORDS, direction);
     let Ok(mut cursor) = view.edge_records(LabelId(RECORDS), direction) else {
         panic!("label {RECORDS} has records");

@@ -9,8 +9,8 @@ use hedgerow_encoding::{EdgeListWriter, list_as_record};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Allowance, Catalog, CommitTimestamp, Counts, Cursor, Direction, EdgeChange,
-    EdgeSchema, Effects, Engine, EngineError, LabelId, LabelSchema, ParallelEdges, ParallelSchema, Record,
-    RecordCursor, RecordSchema, RecordView, Topology, VertexChange, VertexEffect, VertexId,
+    EdgeSchema, Effects, Engine, EngineError, GraphView, LabelId, LabelSchema, ParallelEdges, ParallelSchema,
+    Record, RecordCursor, RecordSchema, Topology, VertexChange, VertexEffect, VertexId,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -166,7 +166,7 @@ impl<E: Engine> ParallelGraph<E> {
 }
 
 /// Reads parallel edges by every method.
-fn check<V: RecordView>(view: &V, model: &Model, topology: Topology) {
+fn check<V: GraphView>(view: &V, model: &Model, topology: Topology) {
     assert_eq!(
         view.parallel_edge_count(LABEL).exact(),
         Some(model.values().map(|edges| edges.len() as u64).sum::<u64>())

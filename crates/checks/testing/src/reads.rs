@@ -2,7 +2,7 @@
 
 use crate::oracle::{LABELS, RECORDS};
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, LabelId, ParallelEdges, ReadError, RecordCursor, RecordView,
+    Adjacency, Column, Cursor, Direction, GraphView, LabelId, ParallelEdges, ReadError, RecordCursor,
     VertexId,
 };
 use std::fmt::Debug;
@@ -19,7 +19,7 @@ fn text<T: Debug>(answer: Result<T, ReadError>) -> Answer {
 }
 
 /// Calls all methods of a view of [`crate::pipeline::catalog`], about these vertices.
-pub fn each_read<V: RecordView>(view: &V, vertices: &[u32], ask: &mut Ask<'_>) {
+pub fn each_read<V: GraphView>(view: &V, vertices: &[u32], ask: &mut Ask<'_>) {
     ask("scan_vertices", &|| {
         let mut visited = Vec::new();
         text(view.each_vertex(0..u32::MAX, |vertex| visited.push(vertex)).map(|()| visited))
@@ -38,7 +38,7 @@ pub fn each_read<V: RecordView>(view: &V, vertices: &[u32], ask: &mut Ask<'_>) {
     }
 }
 
-fn each_read_of_edges<V: RecordView, W: Column>(
+fn each_read_of_edges<V: GraphView, W: Column>(
     view: &V,
     (label, direction): (LabelId, Direction),
     vertices: &[u32],
@@ -94,7 +94,7 @@ fn common_neighbors<A: Adjacency>(adjacency: &A, ends: [VertexId; 2]) -> Answer 
     text(A::common_neighbors([&mut one, &mut other], ends, |id| visited.push(id)).map(|()| visited))
 }
 
-fn each_read_of_records<V: RecordView>(
+fn each_read_of_records<V: GraphView>(
     view: &V,
     (label, direction): (LabelId, Direction),
     vertices: &[u32],
@@ -138,7 +138,7 @@ fn scan_records<C: RecordCursor>(cursor: &mut C) -> Answer {
 }
 
 /// Calls all methods of a view about parallel edges of a label.
-pub fn each_read_of_parallel_edges<V: RecordView>(
+pub fn each_read_of_parallel_edges<V: GraphView>(
     view: &V,
     label: LabelId,
     vertices: &[u32],

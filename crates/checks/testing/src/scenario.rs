@@ -9,7 +9,7 @@ use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Allowance, Archiving, Catalog, Column, ColumnType, CommitTimestamp, Counts,
     Cursor, Direction, EdgeChange, EdgeSchema, Effects, Engine, Field, GraphView, LabelId, LabelSchema,
-    LockUnit, Prepared, Record, RecordCursor, RecordSchema, RecordView, Topology, Value, ValueType, VertexId,
+    LockUnit, Prepared, Record, RecordCursor, RecordSchema, Topology, Value, ValueType, VertexId,
 };
 use hedgerow_sync::thread::{self, JoinHandle};
 use hedgerow_sync::{Arc, Condvar, Mutex, RawLock};
@@ -220,7 +220,7 @@ impl<T: Tested> Snapshot<T> {
 
 impl<T: Tested> Snapshot<T> {
     /// Reads the records of every unit. Each must stay as it is until the cursor is called again.
-    fn check_records(&self, view: &impl RecordView) {
+    fn check_records(&self, view: &impl GraphView) {
         let mut cursor = view.edge_records(LabelId::DEFAULT, Direction::Out).expect("the one label");
         for (unit, expected) in (0..).zip(&self.expected) {
             let found = cursor.find(self.graph.owner(unit), VertexId::new(0)).expect("no file fails");

@@ -2,8 +2,8 @@
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use crate::{
-    AddLabels, Allowance, AppendEdges, Archiving, CommitTimestamp, Durable, Effects, EngineError, LockUnit,
-    Outcome, ReadError, RecordView, ShortWrites, VertexId,
+    AddLabels, Allowance, AppendEdges, Archiving, CommitTimestamp, Durable, Effects, EngineError, GraphView,
+    LockUnit, Outcome, ReadError, ShortWrites, VertexId,
 };
 use rayon::ThreadPool;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub trait Engine: Send + Sync + 'static {
     type Snapshot: Send + Sync + 'static;
 
     /// A state of the graph.
-    type View<'s>: RecordView
+    type View<'s>: GraphView
     where
         Self: 's;
 

@@ -89,7 +89,7 @@ pub use names::UnknownName;
 pub use operation::Operation;
 pub use read_error::ReadError;
 pub use record_change::{RecordChange, RecordMode};
-pub use records::{NoParallelEdges, NoRecords, ParallelEdges, RecordCursor, RecordView};
+pub use records::{NoParallelEdges, NoRecords, ParallelEdges, RecordCursor};
 pub use schema::{Catalog, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, SchemaError};
 pub use short_writes::{NoShortWrites, ShortPlan, ShortWrites};
 pub use topology::{Direction, Topology};

@@ -1,31 +1,8 @@
 //! Encoded records, returned by views.
 
-use crate::{CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record, VertexId, ViewError};
+use crate::{CommitTimestamp, ReadError, VertexId};
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range, RangeInclusive};
-
-/// Capability of a view: reading the records of vertices and edges.
-pub trait RecordView: GraphView {
-    /// The cursor over the records of one label's edges.
-    type EdgeRecords<'v>: RecordCursor
-    where
-        Self: 'v;
-
-    /// The record of `vertex`; `None` if the vertex does not exist. O(1).
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError>;
-
-    /// Number of parallel edges of `label`, as far as it is known. Their
-    /// [`edge_count`](GraphView::edge_count) is the number of connected pairs of vertices; an
-    /// undirected edge counts once. 0 if edges of the label cannot be parallel, or if a pair with
-    /// several edges is a repeated neighbor, as in a static graph. O(1).
-    fn parallel_edge_count(&self, label: LabelId) -> Count;
-
-    /// A cursor over the records of `label` in `direction`; each thread needs its own.
-    ///
-    /// # Errors
-    /// There is no such label or direction, or the label's edges have no records.
-    fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError>;
-}
 
 /// Reads the encoded records of edges, and lends them until its next call.
 ///

@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::reads::ViewReads;
 use crate::records::time_in;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeSchema, EdgeValue, KeyRef, LabelId, ParallelEdges,
-    ReadError, RecordCursor, RecordView, VertexId, with_width,
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeSchema, EdgeValue, GraphView, KeyRef, LabelId,
+    ParallelEdges, ReadError, RecordCursor, VertexId, with_width,
 };
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -99,7 +99,7 @@ fn passed_in_order(flow: Result<Option<Passed>, ReadError>) -> Result<(), Error>
     flow?.ok_or(Error::NoCommitOrder)?.break_value().unwrap_or(Ok(()))
 }
 
-impl<V: RecordView> ViewReads<'_, V> {
+impl<V: GraphView> ViewReads<'_, V> {
     /// Visits the edges of a vertex newest first; none if it does not exist.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! A graph without weights, read with weights computed from the ends of its edges.
 
-use hedgerow::kernels::{Adjacency, Cursor, GraphView, Neighbors, RecordView, ViewError};
+use hedgerow::kernels::{Adjacency, Cursor, GraphView, Neighbors, ViewError};
 use hedgerow::{Column, CommitTimestamp, Count, Direction, LabelId, Topology, VertexId};
 use hedgerow_model::{EdgeValue, NoRecords, ReadError, Record};
 use std::ops::{ControlFlow, Range};
@@ -25,6 +25,10 @@ impl<V: GraphView> GraphView for Weighed<'_, V> {
         = WeighedAdjacency<V::Adjacency<'a, ()>, W>
     where
         Self: 'a;
+    type EdgeRecords<'v>
+        = NoRecords
+    where
+        Self: 'v;
 
     fn timestamp(&self) -> CommitTimestamp {
         self.view.timestamp()
@@ -66,13 +70,6 @@ impl<V: GraphView> GraphView for Weighed<'_, V> {
         let adjacency = self.view.adjacency::<()>(label, direction)?;
         Ok(WeighedAdjacency { adjacency, weights: Weights { weigh: self.weigh, of_row: Vec::new() } })
     }
-}
-
-impl<V: GraphView> RecordView for Weighed<'_, V> {
-    type EdgeRecords<'v>
-        = NoRecords
-    where
-        Self: 'v;
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         Ok(self.contains_vertex(vertex)?.then_some(Record::EMPTY))
