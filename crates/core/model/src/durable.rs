@@ -1,7 +1,8 @@
 //! Capability: engines with their own files.
 
 use crate::token::{LiveTimestamps, Registered};
-use crate::{CommitTimestamp, Counts, EngineError, FileUpkeep, KeyRef, VertexId};
+use crate::{CommitTimestamp, CompactProgress, Counts, EngineError, EngineReport, KeyRef, VertexId};
+use std::ops::ControlFlow;
 
 /// An engine that stores the graph in its own files.
 ///
@@ -67,9 +68,31 @@ pub trait Durable {
     /// succeed.
     fn flush(&self, at: &Registered, live: &LiveTimestamps, note: &[u8]) -> Result<(), EngineError>;
 
-    /// The capability to report on the files and to compact them; `None`, the default, if the
-    /// engine has nothing to report.
-    fn upkeep(&self) -> Option<&dyn FileUpkeep> {
-        None
+    /// Reports on the files and on memory; `None`, the default, if the engine has nothing to
+    /// report. O(files); lists the directory.
+    ///
+    /// # Errors
+    /// The directory could not be read.
+    fn report(&self) -> Result<Option<EngineReport>, EngineError> {
+        Ok(None)
+    }
+
+    /// Rewrites the present files until they contain only versions that some timestamp in `live`
+    /// sees, in the engine's minimum number of sorted runs. Takes memory for a few blocks, and disk
+    /// space for the output of its largest step. By default does nothing.
+    ///
+    /// Calls `observe` after each piece of work, and ends early if `observe` breaks; completed work
+    /// stays. Other threads may read, commit and flush concurrently; the files that they add may
+    /// stay as they are. O(bytes of the files).
+    ///
+    /// # Errors
+    /// A file could not be read or written. The graph is as before, and a later call continues.
+    fn compact_all(
+        &self,
+        live: &LiveTimestamps,
+        observe: &mut dyn FnMut(CompactProgress) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, EngineError> {
+        let _ = (live, observe);
+        Ok(ControlFlow::Continue(()))
     }
 }

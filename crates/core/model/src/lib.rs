@@ -6,8 +6,7 @@
 //!   ids;
 //! - [`Engine`]: applying effects and freeing garbage;
 //! - capabilities of engines: [`ShortWrites`] commits single edges in place, [`AddLabels`] adds
-//!   labels to an open graph, [`Durable`] stores the graph in the engine's own files,
-//!   [`FileUpkeep`] reports on these files and compacts them;
+//!   labels to an open graph, [`Durable`] stores the graph in the engine's own files;
 //! - [`GraphView`], [`Adjacency`], [`Cursor`]: reading a state of the graph;
 //! - [`token`]: the proofs (a registered timestamp, held locks, a stamp) that connect readers,
 //!   writers and engines.
@@ -95,7 +94,7 @@ pub use short_writes::{NoShortWrites, ShortPlan, ShortWrites};
 pub use topology::{Direction, Topology};
 pub use upkeep::{
     CacheUse, CompactProgress, CompactionLimits, EngineMemory, EngineReport, FileProblem, FileTotals,
-    FileUpkeep, FilesCheck, LevelReport, PartReport, StoredPart, VersionInFile,
+    FilesCheck, LevelReport, PartReport, StoredPart, VersionInFile,
 };
 pub use value::{Record, Value, ValueRef, ValueType};
 pub use view::{Adjacency, Cursor, GraphView, Neighbors, ViewError};
