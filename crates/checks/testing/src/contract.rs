@@ -35,10 +35,20 @@ macro_rules! contract_tests {
             every_snapshot_keeps_its_parallel_edges
         );
 
-        #[test]
-        fn every_snapshot_stays_what_it_was() {
-            $crate::random::every_snapshot_stays_what_it_was::<$tested>();
-        }
+        $crate::contract_tests!(@cases labels, $tested:
+            labels_that_were_added_are_like_those_from_the_beginning
+            states_from_before_a_label_show_it_without_edges
+            a_view_that_is_open_shows_the_labels_that_come
+            parallel_edges_of_a_label_that_was_added_are_kept
+            single_edges_take_the_fast_path_of_a_new_label
+            a_change_of_a_new_label_that_is_dropped_leaves_nothing
+            readers_go_on_while_labels_come
+        );
+
+        $crate::contract_tests!(@cases random, $tested:
+            every_snapshot_stays_what_it_was
+            every_snapshot_stays_what_it_was_while_labels_come
+        );
 
         #[test]
         #[should_panic(expected = "without its lock")]

@@ -4,7 +4,8 @@ use crate::{Recount, Tested};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Admission, Allowance, Archiving, Catalog, CommitTimestamp, Durable, Effects, Engine, EngineError,
-    LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, Topology, UnitLocks, VertexId, WriteError,
+    LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, Topology, UnitLocks,
+    VertexId, WriteError,
 };
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use rayon::ThreadPool;
@@ -94,6 +95,10 @@ impl<E: Engine> Engine for Failing<E> {
 
     fn short_writes(&self) -> Option<&E::ShortWrites> {
         self.engine.short_writes()
+    }
+
+    fn add_label(&self, label: &LabelSchema) {
+        self.engine.add_label(label);
     }
 
     fn durable(&self) -> Option<&dyn Durable> {

@@ -3,13 +3,11 @@
 //! Every engine that is [`Tested`] is checked against one contract. A macro for each part of it
 //! makes tests of named cases:
 //!
-//! - [`contract_tests!`]: the contract of every engine, in [`contract`], for [`parallel`] edges,
-//!   and by [`random`] commits under snapshots, all against the [`oracle::Oracle`] by way of the
+//! - [`contract_tests!`]: the contract of every engine, in [`contract`], for [`parallel`] edges and
+//!   [`labels`] that are added, and by [`random`] commits under snapshots, all against the [`oracle::Oracle`] by way of the
 //!   [`pipeline::Pipeline`]. An engine that defers counts of edges is checked against its bounds;
 //! - [`accounting_tests!`]: the guarantees of an engine that accounts for every byte, in
 //!   [`accounting`];
-//! - [`label_tests!`]: the guarantees of an engine whose graphs get labels while they are open, in
-//!   [`labels`];
 //! - [`durable_tests!`]: the guarantees of an engine that owns files, in [`durable`]: flushed
 //!   commits survive everything, and a failed read ([`reads`]) is an error, never a wrong answer.
 //!

@@ -5,9 +5,9 @@ use crate::check::{check_view, read};
 use crate::oracle::{LABELS, Oracle, Request};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Allowance, Catalog, ColumnType, CommitTimestamp, Count, Counts, EdgeOutcome, EdgeSchema,
-    Engine, EngineError, Field, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Outcome,
-    Reclaimed, RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology, ValueType, VertexId,
+    Allowance, Catalog, ColumnType, CommitTimestamp, Count, Counts, EdgeOutcome, EdgeSchema, Engine,
+    EngineError, Field, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Outcome, Reclaimed,
+    RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology, ValueType, VertexId,
 };
 
 /// A store, the oracle of its newest state, and the open snapshots.
@@ -68,11 +68,6 @@ pub(crate) fn with_first_label<T: Tested>(topology: Topology) -> Pipeline<T> {
 /// Returns the labels that are not in the store yet.
 pub(crate) fn other_labels() -> Vec<LabelSchema> {
     catalog().labels()[1..].to_vec()
-}
-
-/// Returns the capability to add labels.
-pub(crate) fn capability<E: Engine>(engine: &E) -> &dyn AddLabels {
-    engine.add_labels().expect("the engine has `AddLabels`")
 }
 
 impl<T: Tested> Pipeline<T> {

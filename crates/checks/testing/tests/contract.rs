@@ -83,7 +83,6 @@ impl Tested for InMemory {
 mod in_memory {
     use super::*;
     hedgerow_testing::contract_tests!(InMemory);
-    hedgerow_testing::label_tests!(InMemory);
 
     #[test]
     fn readers_see_whole_prefixes_while_writers_and_reclaimers_run() {

@@ -2,8 +2,8 @@
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use crate::{
-    AddLabels, Allowance, AppendEdges, Archiving, CommitTimestamp, Durable, Effects, EngineError, GraphView,
-    LockUnit, Outcome, ReadError, ShortWrites, VertexId,
+    Allowance, AppendEdges, Archiving, CommitTimestamp, Durable, Effects, EngineError, GraphView,
+    LabelSchema, LockUnit, Outcome, ReadError, ShortWrites, VertexId,
 };
 use rayon::ThreadPool;
 use std::time::Duration;
@@ -66,10 +66,15 @@ pub trait Engine: Send + Sync + 'static {
         None
     }
 
-    /// The capability to add labels; `None`, the default, if the engine's labels are fixed.
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        None
-    }
+    /// Adds a label with the next id, while writers and readers continue. `label` declares the data
+    /// on its edges.
+    ///
+    /// Calls never run concurrently. No commit has effects on the label before the call returns.
+    /// Every view, even of an older timestamp, shows the label, without edges until a commit adds
+    /// some.
+    ///
+    /// Cannot fail: by now the label may be in the manifest of a store.
+    fn add_label(&self, label: &LabelSchema);
 
     /// The capability to store the graph in files; `None` if the graph is in memory, and restored
     /// from a checkpoint and the log.

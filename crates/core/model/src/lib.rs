@@ -5,8 +5,8 @@
 //! - [`Operation`]: a requested change, by keys; [`Effects`]: the resolved changes of a commit, by
 //!   ids;
 //! - [`Engine`]: applying effects and freeing garbage;
-//! - capabilities of engines: [`ShortWrites`] commits single edges in place, [`AddLabels`] adds
-//!   labels to an open graph, [`Durable`] stores the graph in the engine's own files;
+//! - capabilities of engines: [`ShortWrites`] commits single edges in place, [`Durable`] stores the
+//!   graph in the engine's own files;
 //! - [`GraphView`], [`Adjacency`], [`Cursor`]: reading a state of the graph;
 //! - [`token`]: the proofs (a registered timestamp, held locks, a stamp) that connect readers,
 //!   writers and engines.
@@ -31,7 +31,6 @@
 //!
 //! Set intersection, which the study builds from scans and searches, is [`Adjacency::intersect`].
 
-mod add_labels;
 mod allowance;
 mod append_edges;
 mod archiving;
@@ -65,7 +64,6 @@ mod value;
 mod view;
 mod view_state;
 
-pub use add_labels::AddLabels;
 pub use allowance::Allowance;
 pub use append_edges::{AppendEdges, AppendedEdges};
 pub use archiving::Archiving;

@@ -102,11 +102,6 @@ pub enum Error {
     /// A different label has that name.
     #[error(transparent)]
     LabelExists(Box<LabelExists>),
-    /// The engine is not `AddLabels`.
-    #[error(
-        "the engine of this graph takes no labels while the graph is open; close it, and use `hedgerow::store::add_labels`"
-    )]
-    FixedLabels,
     /// A record in a bulk ingest does not fit.
     #[error("number {edge} of the edges to ingest, counted from 0: {error}")]
     BulkRecord {

@@ -3,9 +3,9 @@
 use crate::view::ErasedView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Admission, Allowance, AppendEdges, Archiving, CommitTimestamp, Durable, EdgeOutcome, Effects,
-    Engine, EngineError, GraphView, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, ShortPlan,
-    ShortWrites, StoredEdge, UnitLocks, VertexId,
+    Admission, Allowance, AppendEdges, Archiving, CommitTimestamp, Durable, EdgeOutcome, Effects, Engine,
+    EngineError, GraphView, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError,
+    ShortPlan, ShortWrites, StoredEdge, UnitLocks, VertexId,
 };
 use hedgerow_sync::Arc;
 use rayon::ThreadPool;
@@ -82,7 +82,7 @@ trait AnyEngine: Send + Sync {
 
     fn short_writes(&self) -> Option<&dyn AnyShortWrites>;
 
-    fn add_labels(&self) -> Option<&dyn AddLabels>;
+    fn add_label(&self, label: &LabelSchema);
 
     fn durable(&self) -> Option<&dyn Durable>;
 
@@ -235,8 +235,8 @@ impl<E: Engine> AnyEngine for E {
         Engine::short_writes(self).map(|writes| writes as &dyn AnyShortWrites)
     }
 
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        Engine::add_labels(self)
+    fn add_label(&self, label: &LabelSchema) {
+        Engine::add_label(self, label);
     }
 
     fn durable(&self) -> Option<&dyn Durable> {
@@ -320,8 +320,8 @@ impl Engine for ErasedEngine {
         self.0.short_writes().map(|_| self)
     }
 
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        self.0.add_labels()
+    fn add_label(&self, label: &LabelSchema) {
+        self.0.add_label(label);
     }
 
     fn durable(&self) -> Option<&dyn Durable> {

@@ -39,11 +39,9 @@ mod rapid {
     use super::*;
     hedgerow_testing::contract_tests!(ErasedRapid);
     hedgerow_testing::accounting_tests!(ErasedRapid);
-    hedgerow_testing::label_tests!(ErasedRapid);
 }
 
 mod tel {
     use super::*;
     hedgerow_testing::contract_tests!(ErasedTel);
-    hedgerow_testing::label_tests!(ErasedTel);
 }

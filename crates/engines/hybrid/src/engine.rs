@@ -8,19 +8,10 @@ use crate::view::HybridView;
 use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Admission, Allowance, AppendEdges, Archiving, CommitTimestamp, Effects, Engine, EngineError,
-    LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, UnitLocks, VertexId,
+    Admission, Allowance, AppendEdges, Archiving, CommitTimestamp, Effects, Engine, EngineError, LabelSchema,
+    LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
-
-impl AddLabels for Hybrid {
-    /// O(stored directions).
-    fn add_label(&self, label: &LabelSchema) {
-        self.records.add_label(label);
-        // Views find the label from here on.
-        self.tables.add_label(label);
-    }
-}
 
 impl Engine for Hybrid {
     type Snapshot = HybridSnapshot;
@@ -56,8 +47,11 @@ impl Engine for Hybrid {
         Some(self)
     }
 
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        Some(self)
+    /// O(stored directions).
+    fn add_label(&self, label: &LabelSchema) {
+        self.records.add_label(label);
+        // Views find the label from here on.
+        self.tables.add_label(label);
     }
 
     fn append_edges(&self) -> Option<&dyn AppendEdges> {

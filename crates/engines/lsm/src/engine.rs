@@ -16,9 +16,9 @@ use hedgerow_in_memory::vertices::VertexSet;
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Admission, Allowance, Catalog, CommitTimestamp, Counts, Direction, Durable, Effects, Engine,
-    EngineError, GrowingCatalog, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared,
-    ReadError, Reclaimed, Topology, UnitLocks, VertexId, ViewState,
+    Admission, Allowance, Catalog, CommitTimestamp, Counts, Direction, Durable, Effects, Engine, EngineError,
+    GrowingCatalog, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError,
+    Reclaimed, Topology, UnitLocks, VertexId, ViewState,
 };
 use hedgerow_sync::{Arc, Mutex, RwLock};
 use rayon::ThreadPool;
@@ -149,21 +149,6 @@ impl LsmEngine {
     }
 }
 
-impl AddLabels for LsmEngine {
-    /// O(1) amortized. Waits briefly for a flush or a compaction that replaces the sources.
-    fn add_label(&self, label: &LabelSchema) {
-        // While this is held, no MemGraph replaces the active one: later ones are made with the
-        // label.
-        let sources = self.sources.read();
-        for column in columns_of(label) {
-            self.columns.push(column);
-            sources.active().add_adjacency(column);
-        }
-        // From here on, views find the label, whose adjacencies exist by now.
-        self.catalog.push(label.clone());
-    }
-}
-
 impl Engine for LsmEngine {
     type Snapshot = LsmSnapshot;
     type View<'s> = LsmView<'s>;
@@ -201,8 +186,17 @@ impl Engine for LsmEngine {
         Some(self)
     }
 
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        Some(self)
+    /// O(1) amortized. Waits briefly for a flush or a compaction that replaces the sources.
+    fn add_label(&self, label: &LabelSchema) {
+        // While this is held, no MemGraph replaces the active one: later ones are made with the
+        // label.
+        let sources = self.sources.read();
+        for column in columns_of(label) {
+            self.columns.push(column);
+            sources.active().add_adjacency(column);
+        }
+        // From here on, views find the label, whose adjacencies exist by now.
+        self.catalog.push(label.clone());
     }
 
     fn durable(&self) -> Option<&dyn Durable> {

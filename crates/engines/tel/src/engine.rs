@@ -1,13 +1,13 @@
 //! The implementation of [`Engine`].
 
-use crate::graph::{Tel, unit_of};
+use crate::graph::{AdjacencyTable, Tel, unit_of};
 use crate::prepare::TelChanges;
 use crate::view::TelView;
 use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MaintenanceProgress,
-    MemoryUse, Prepared, ReadError, UnitLocks, VertexId,
+    Allowance, CommitTimestamp, Effects, Engine, EngineError, LabelId, LabelSchema, LockUnit,
+    MaintenanceProgress, MemoryUse, Prepared, ReadError, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 
@@ -48,8 +48,14 @@ impl Engine for Tel {
         Some(self)
     }
 
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        Some(self)
+    /// O(stored directions).
+    fn add_label(&self, label: &LabelSchema) {
+        let labels = self.tables.len() / self.indexes.len();
+        self.records.add_label(label);
+        // The catalog checked that its labels can be numbered.
+        AdjacencyTable::of(LabelId(labels as u16), label, self.topology).for_each(|table| {
+            self.tables.push(table);
+        });
     }
 
     fn open_snapshot(&self, _: &Registered) -> Result<(), EngineError> {

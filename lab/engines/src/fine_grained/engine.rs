@@ -1,14 +1,14 @@
 //! The implementation of [`Engine`].
 
 use super::entries::Entries;
-use super::graph::{FineGrained, unit_of};
+use super::graph::{FineGrained, Table, unit_of};
 use super::prepare::FineGrainedChanges;
 use super::view::FineGrainedView;
 use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MaintenanceProgress,
-    MemoryUse, NoShortWrites, Prepared, ReadError, UnitLocks, VertexId,
+    Allowance, CommitTimestamp, Effects, Engine, EngineError, LabelId, LabelSchema, LockUnit,
+    MaintenanceProgress, MemoryUse, NoShortWrites, Prepared, ReadError, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 
@@ -45,8 +45,14 @@ impl<E: Entries> Engine for FineGrained<E> {
         self.apply_changes(stamp, changes);
     }
 
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        Some(self)
+    /// O(stored directions).
+    fn add_label(&self, label: &LabelSchema) {
+        let labels = self.tables.len() / self.topology.directions().len();
+        self.records.add_label(label);
+        // The catalog checked that its labels can be numbered.
+        Table::of(LabelId(labels as u16), label, self.topology).for_each(|table| {
+            self.tables.push(table);
+        });
     }
 
     fn open_snapshot(&self, _: &Registered) -> Result<(), EngineError> {

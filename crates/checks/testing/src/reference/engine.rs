@@ -12,7 +12,7 @@ use super::view::ReferenceView;
 use hedgerow_encoding::{EntryKey, decode_vertex};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Admission, Allowance, CommitTimestamp, Counts, Durable, Effects, Engine, EngineError, KeyRef,
+    Admission, Allowance, CommitTimestamp, Counts, Durable, Effects, Engine, EngineError, KeyRef,
     LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites, Prepared, ReadError, Reclaimed,
     UnitLocks, VertexId, ViewState,
 };
@@ -57,8 +57,8 @@ impl Engine for ReferenceEngine {
         (!self.is_in_memory()).then_some(self)
     }
 
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        self.is_in_memory().then_some(self)
+    fn add_label(&self, label: &LabelSchema) {
+        self.catalog.push(label.clone());
     }
 
     fn admit(&self, bytes: usize) -> Admission {
@@ -150,12 +150,6 @@ impl ReferenceEngine {
             reclaimed.bytes += recent.bytes() - needed.bytes();
             *recent = needed;
         }
-    }
-}
-
-impl AddLabels for ReferenceEngine {
-    fn add_label(&self, label: &LabelSchema) {
-        self.catalog.push(label.clone());
     }
 }
 

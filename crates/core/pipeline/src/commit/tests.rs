@@ -11,8 +11,8 @@ use hedgerow_erased::ErasedEngine;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Allowance, AsKey, Catalog, ColumnType, CommitTimestamp, EdgeValue, Effects, Engine, EngineError,
-    EngineOptions, GraphView, Key, KeyRef, LabelId, LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites,
-    Operation, Prepared, ReadError, Topology, UnitLocks, VertexId,
+    EngineOptions, GraphView, Key, KeyRef, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
+    NoShortWrites, Operation, Prepared, ReadError, Topology, UnitLocks, VertexId,
 };
 use hedgerow_rapid::Rapid;
 use hedgerow_sequencer::{CountChanges, ReaderKind, Sequencer, SequencerError, WriterKind};
@@ -102,6 +102,10 @@ impl Engine for Faulty {
         let before = self.before_apply.lock().take();
         before.into_iter().for_each(|before| before());
         self.engine.apply(stamp, changes);
+    }
+
+    fn add_label(&self, label: &LabelSchema) {
+        self.engine.add_label(label);
     }
 
     fn open_snapshot(&self, at: &Registered) -> Result<(), EngineError> {

@@ -1,14 +1,14 @@
 //! The implementation of [`Engine`].
 
 use crate::subgraphs::container::Container;
-use crate::subgraphs::graph::Subgraphs;
+use crate::subgraphs::graph::{AdjacencyTable, Subgraphs};
 use crate::subgraphs::partition::{partition_of, unit_of};
 use crate::subgraphs::prepare::SubgraphChanges;
 use crate::subgraphs::view::SubgraphView;
 use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MaintenanceProgress,
+    Allowance, CommitTimestamp, Effects, Engine, EngineError, LabelSchema, LockUnit, MaintenanceProgress,
     MemoryUse, Prepared, ReadError, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
@@ -51,8 +51,12 @@ impl<C: Container> Engine for Subgraphs<C> {
         C::LOCATES.then_some(self)
     }
 
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        Some(self)
+    /// O(stored directions): about 2 KiB each.
+    fn add_label(&self, label: &LabelSchema) {
+        self.records.add_label(label);
+        AdjacencyTable::of(label, self.topology).for_each(|table| {
+            self.adjacencies.push(table);
+        });
     }
 
     fn open_snapshot(&self, _: &Registered) -> Result<(), EngineError> {
