@@ -101,14 +101,6 @@ impl<E: Engine> Engine for Failing<E> {
         self.engine.add_label(label);
     }
 
-    fn durable(&self) -> Option<&dyn Durable> {
-        self.engine.durable()
-    }
-
-    fn archiving(&self) -> Option<&dyn Archiving> {
-        self.engine.archiving()
-    }
-
     fn admit(&self, bytes: usize) -> Admission {
         self.engine.admit(bytes)
     }
@@ -169,6 +161,8 @@ impl<T: Tested> Tested for TestedFailing<T> {
     };
 
     const UNLINKED: fn(&Self::Engine) -> usize = |engine| T::UNLINKED(&engine.engine);
+    const DURABLE: fn(&Self::Engine) -> Option<&dyn Durable> = |engine| T::DURABLE(&engine.engine);
+    const ARCHIVING: fn(&Self::Engine) -> Option<&dyn Archiving> = |engine| T::ARCHIVING(&engine.engine);
 
     fn engine(topology: Topology, catalog: Catalog) -> Self::Engine {
         Failing::new(T::engine(topology, catalog))

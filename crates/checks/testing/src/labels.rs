@@ -112,7 +112,7 @@ pub fn parallel_edges_of_a_label_that_was_added_are_kept<T: Tested>() {
         let plain = Catalog::new(labels[..1].to_vec(), RecordSchema::default()).unwrap();
         let engine = T::engine(topology, plain);
         engine.add_label(&labels[1]);
-        let mut graph = ParallelGraph::new(engine, topology);
+        let mut graph = ParallelGraph::<T>::new(engine, topology);
         graph.check_newest();
         graph.commit(&[((1, 2), Some(vec![(7, Some(1)), (9, Some(2))]))]).unwrap();
         graph

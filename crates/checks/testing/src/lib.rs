@@ -55,7 +55,7 @@ pub mod skipped;
 
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Catalog, Engine, EngineError, MemoryUse, Topology};
+use hedgerow_model::{Archiving, Catalog, Durable, Engine, EngineError, MemoryUse, Topology};
 use hedgerow_sync::Arc;
 
 /// Names an engine for the tests.
@@ -75,6 +75,12 @@ pub trait Tested: 'static {
     /// timestamp.
     const UNLINKED: fn(&Self::Engine) -> usize = |_| 0;
 
+    /// The capability of an engine to store the graph in files.
+    const DURABLE: fn(&Self::Engine) -> Option<&dyn Durable> = |_| None;
+
+    /// The capability of an engine to archive commits.
+    const ARCHIVING: fn(&Self::Engine) -> Option<&dyn Archiving> = |_| None;
+
     /// Creates an empty store.
     fn engine(topology: Topology, catalog: Catalog) -> Self::Engine;
 }
@@ -82,7 +88,7 @@ pub trait Tested: 'static {
 /// Counts the bytes that an engine holds.
 pub type Recount<E> = fn(&E, &HeldLocks<'_>) -> MemoryUse;
 
-/// Names an engine that keeps [files](hedgerow_model::Durable) of its own.
+/// Names an engine that keeps [files](Tested::DURABLE) of its own.
 pub trait TestedDurable: Tested {
     /// Opens the files; an empty store if there are none.
     ///

@@ -39,18 +39,18 @@ pub fn catalog() -> Catalog {
 pub type PairChange = ((u32, u32), Option<Vec<(u64, Option<u32>)>>);
 
 /// A store, and its expected contents.
-pub struct ParallelGraph<E> {
+pub struct ParallelGraph<T: Tested> {
     /// The store.
-    pub engine: E,
+    pub engine: T::Engine,
     topology: Topology,
     model: Model,
     last: CommitTimestamp,
     counts: Counts,
 }
 
-impl<E: Engine> ParallelGraph<E> {
+impl<T: Tested> ParallelGraph<T> {
     /// Wraps an empty store of [`catalog`].
-    pub fn new(engine: E, topology: Topology) -> Self {
+    pub fn new(engine: T::Engine, topology: Topology) -> Self {
         ParallelGraph {
             engine,
             topology,
@@ -138,7 +138,7 @@ impl<E: Engine> ParallelGraph<E> {
     /// # Errors
     /// A file could not be read or written.
     pub fn flush(&self) -> Result<(), EngineError> {
-        let Some(durable) = self.engine.durable() else { return Ok(()) };
+        let Some(durable) = T::DURABLE(&self.engine) else { return Ok(()) };
         // SAFETY: every timestamp from the first on counts as live.
         let live =
             unsafe { LiveTimestamps::as_of(Vec::new(), self.last) }.and_all_from(CommitTimestamp::ZERO);
@@ -250,7 +250,7 @@ const RECORDS: u32 = 40;
 /// Puts, changes and deletes single edges between one pair, at both ends of it.
 pub fn parallel_edges_are_changed_one_by_one<T: Tested>() {
     for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
-        let mut graph = ParallelGraph::new(T::engine(topology, catalog()), topology);
+        let mut graph = ParallelGraph::<T>::new(T::engine(topology, catalog()), topology);
         let commits: [PairChange; 7] = [
             ((1, 2), Some(vec![(7, Some(1))])),
             ((2, 1), Some(vec![(3, Some(2)), (9, Some(3))])),
@@ -275,7 +275,7 @@ pub fn every_snapshot_keeps_its_parallel_edges<T: Tested>() {
         let mut random = StdRng::seed_from_u64(seed);
         let topology =
             [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected][seed as usize % 3];
-        let mut graph = ParallelGraph::new(T::engine(topology, catalog()), topology);
+        let mut graph = ParallelGraph::<T>::new(T::engine(topology, catalog()), topology);
         let mut snapshots = Vec::new();
         for _ in 0..30 {
             let pairs: BTreeMap<_, _> =

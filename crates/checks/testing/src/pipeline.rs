@@ -234,7 +234,7 @@ impl<T: Tested> Pipeline<T> {
     /// Announces a flush of everything so far, if the store owns files, for [`Pipeline::flush_at`].
     pub fn begin_flush(&self) -> Registered {
         let at = self.newest();
-        self.engine.durable().into_iter().for_each(|durable| durable.begin_flush(&at));
+        T::DURABLE(&self.engine).into_iter().for_each(|durable| durable.begin_flush(&at));
         at
     }
 
@@ -250,7 +250,7 @@ impl<T: Tested> Pipeline<T> {
     /// # Errors
     /// The store could not be read or written.
     pub fn flush_at(&self, at: &Registered) -> Result<(), EngineError> {
-        let Some(durable) = self.engine.durable() else { return Ok(()) };
+        let Some(durable) = T::DURABLE(&self.engine) else { return Ok(()) };
         durable.flush(at, &self.live(), &note_of(at.at()))
     }
 
@@ -293,7 +293,7 @@ impl<T: Tested> Pipeline<T> {
     pub fn try_reclaim(&self, budget_bytes: usize, busy: u32) -> Result<Reclaimed, EngineError> {
         let live = self.live();
         let units = unit_locks(busy, self.counts());
-        if let Some(archiving) = self.engine.archiving()
+        if let Some(archiving) = T::ARCHIVING(&self.engine)
             && (budget_bytes == usize::MAX || archiving.is_due())
         {
             // SAFETY: everything up to `last` is applied, and nothing is freed by it before the

@@ -142,7 +142,7 @@ impl<T: Tested> Graph<T> {
 
     /// Makes the newest state durable, if the store owns files.
     pub fn flush(self: &Arc<Self>) {
-        if let Some(durable) = self.engine.durable() {
+        if let Some(durable) = T::DURABLE(&self.engine) {
             let snapshot = self.open();
             durable.begin_flush(&snapshot.token);
             durable.flush(&snapshot.token, &self.live(), &[]).expect("no file fails");
@@ -192,7 +192,7 @@ impl<T: Tested> Snapshot<T> {
     /// Archives this state, in an engine that archives; returns true if it is archived.
     pub fn archive(&self, waits: bool) -> bool {
         let archive = |archiving: &dyn Archiving| archiving.archive(&self.token, &self.graph.live(), waits);
-        self.graph.engine.archiving().is_some_and(|archiving| archive(archiving).expect("no file fails"))
+        T::ARCHIVING(&self.graph.engine).is_some_and(|archiving| archive(archiving).expect("no file fails"))
     }
 
     /// Reads every unit `times` times.

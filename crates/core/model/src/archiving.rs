@@ -10,7 +10,7 @@ use rayon::ThreadPool;
 ///
 /// A fully archived state is the cheapest to read: the graph keeps the newest one for readers that
 /// prefer speed to freshness (GraphOne, 6.1: stale views).
-pub trait Archiving {
+pub trait Archiving: Send + Sync {
     /// Returns true if enough changes wait to be archived now. O(1), called after each commit.
     fn is_due(&self) -> bool;
 

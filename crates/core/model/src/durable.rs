@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 /// flush replaces the checkpoints of other engines: the log before it may be removed. For the
 /// store, the engine also keeps the [keys](crate::Effects::keys) of vertices, and a
 /// [note](Durable::note).
-pub trait Durable {
+pub trait Durable: Send + Sync {
     /// The commit up to which the files are complete. They contain no later commit. Never
     /// decreases, even after failures. O(1).
     fn durable_through(&self) -> CommitTimestamp;

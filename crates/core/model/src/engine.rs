@@ -2,8 +2,8 @@
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use crate::{
-    Allowance, AppendEdges, Archiving, CommitTimestamp, Durable, Effects, EngineError, GraphView,
-    LabelSchema, LockUnit, Outcome, ReadError, ShortWrites, VertexId,
+    Allowance, AppendEdges, CommitTimestamp, Effects, EngineError, GraphView, LabelSchema, LockUnit, Outcome,
+    ReadError, ShortWrites, VertexId,
 };
 use rayon::ThreadPool;
 use std::time::Duration;
@@ -12,6 +12,9 @@ use std::time::Duration;
 ///
 /// An engine knows nothing of transactions, keys, logs or conflicts, which the commit pipeline
 /// handles. It receives proofs ([`token`](crate::token)) of the guarantees that it may rely on.
+///
+/// A capability that few engines have is a trait of its own: [`Durable`](crate::Durable),
+/// [`Archiving`](crate::Archiving). The code that makes an engine hands its capabilities over.
 pub trait Engine: Send + Sync + 'static {
     /// State through which an open snapshot reads, such as open files; `()` in memory.
     type Snapshot: Send + Sync + 'static;
@@ -76,21 +79,9 @@ pub trait Engine: Send + Sync + 'static {
     /// Cannot fail: by now the label may be in the manifest of a store.
     fn add_label(&self, label: &LabelSchema);
 
-    /// The capability to store the graph in files; `None` if the graph is in memory, and restored
-    /// from a checkpoint and the log.
-    fn durable(&self) -> Option<&dyn Durable> {
-        None
-    }
-
     /// The capability to put the edges of a bulk write in the order of arrival; `None`, the
     /// default, if the engine needs them sorted.
     fn append_edges(&self) -> Option<&dyn AppendEdges> {
-        None
-    }
-
-    /// The capability to archive commits that wait in a log in memory; `None`, the default, if all
-    /// states are equally cheap to read.
-    fn archiving(&self) -> Option<&dyn Archiving> {
         None
     }
 
@@ -109,7 +100,7 @@ pub trait Engine: Send + Sync + 'static {
     /// Opens the state through which a snapshot of a registered timestamp reads. O(1) in memory.
     ///
     /// The call may come long after the timestamp was published, after commits,
-    /// [flushes](Durable::flush) and steps of [maintenance](Engine::maintain), and two calls for
+    /// [flushes](crate::Durable::flush) and steps of [maintenance](Engine::maintain), and two calls for
     /// one timestamp may return different values. Both show the same state, because a registered
     /// timestamp keeps the versions that it sees.
     ///
@@ -196,7 +187,7 @@ pub enum Admission {
     AfterPause(Duration),
     /// The commit may ask again after a step of [maintenance](Engine::maintain).
     AfterMaintenance,
-    /// The commit may ask again after a [flush](Durable::flush), in an engine with its own files.
+    /// The commit may ask again after a [flush](crate::Durable::flush), in an engine with its own files.
     AfterFlush,
 }
 

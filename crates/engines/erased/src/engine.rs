@@ -14,19 +14,55 @@ use smallbox::{SmallBox, smallbox};
 use std::any::Any;
 use std::fmt;
 
-/// Wraps any engine. The [crate](crate) documentation describes the cost.
+/// Wraps any engine, with its capabilities. The [crate](crate) documentation describes the cost.
 #[derive(Clone)]
-pub struct ErasedEngine(Arc<dyn AnyEngine>);
+pub struct ErasedEngine(Arc<dyn AnyEngine>, Capabilities);
+
+/// The capabilities that the engine has.
+#[derive(Clone, Default)]
+struct Capabilities {
+    durable: Option<Arc<dyn Durable>>,
+    archiving: Option<Arc<dyn Archiving>>,
+}
 
 impl ErasedEngine {
-    /// Erases the type of `engine`.
+    /// Erases the type of `engine`, without its capabilities.
     pub fn new(engine: impl Engine) -> Self {
-        ErasedEngine(Arc::new(engine))
+        ErasedEngine(Arc::new(engine), Capabilities::default())
     }
 
-    /// Erases the type of an engine that the caller still uses at its own type.
+    /// Erases the type of an engine that the caller still uses at its own type, without its
+    /// capabilities.
     pub fn shared<E: Engine>(engine: &Arc<E>) -> Self {
-        ErasedEngine(Arc::<E>::clone(engine))
+        ErasedEngine(Arc::<E>::clone(engine), Capabilities::default())
+    }
+
+    /// Adds the capability of the same `engine` to store the graph in files.
+    #[must_use]
+    pub fn with_durable<E: Engine + Durable>(mut self, engine: &Arc<E>) -> Self {
+        self.1.durable = Some(Arc::<E>::clone(engine));
+        self
+    }
+
+    /// Adds the capability of the same `engine` to archive commits.
+    #[must_use]
+    pub fn with_archiving<E: Engine + Archiving>(mut self, engine: &Arc<E>) -> Self {
+        self.1.archiving = Some(Arc::<E>::clone(engine));
+        self
+    }
+
+    /// The capability to store the graph in files; `None` if the graph is in memory, and restored
+    /// from a checkpoint and the log.
+    #[inline]
+    pub fn durable(&self) -> Option<&dyn Durable> {
+        self.1.durable.as_deref()
+    }
+
+    /// The capability to archive commits that wait in a log in memory; `None` if all states are
+    /// equally cheap to read.
+    #[inline]
+    pub fn archiving(&self) -> Option<&dyn Archiving> {
+        self.1.archiving.as_deref()
     }
 
     /// Appends the missing ones of `vertices`, in the same order. The locks of all `vertices` are
@@ -84,11 +120,7 @@ trait AnyEngine: Send + Sync {
 
     fn add_label(&self, label: &LabelSchema);
 
-    fn durable(&self) -> Option<&dyn Durable>;
-
     fn append_edges(&self) -> Option<&dyn AppendEdges>;
-
-    fn archiving(&self) -> Option<&dyn Archiving>;
 
     fn admit(&self, bytes: usize) -> Admission;
 
@@ -239,16 +271,8 @@ impl<E: Engine> AnyEngine for E {
         Engine::add_label(self, label);
     }
 
-    fn durable(&self) -> Option<&dyn Durable> {
-        Engine::durable(self)
-    }
-
     fn append_edges(&self) -> Option<&dyn AppendEdges> {
         Engine::append_edges(self)
-    }
-
-    fn archiving(&self) -> Option<&dyn Archiving> {
-        Engine::archiving(self)
     }
 
     fn admit(&self, bytes: usize) -> Admission {
@@ -324,16 +348,8 @@ impl Engine for ErasedEngine {
         self.0.add_label(label);
     }
 
-    fn durable(&self) -> Option<&dyn Durable> {
-        self.0.durable()
-    }
-
     fn append_edges(&self) -> Option<&dyn AppendEdges> {
         self.0.append_edges()
-    }
-
-    fn archiving(&self) -> Option<&dyn Archiving> {
-        self.0.archiving()
     }
 
     fn admit(&self, bytes: usize) -> Admission {

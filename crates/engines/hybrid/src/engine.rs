@@ -58,10 +58,6 @@ impl Engine for Hybrid {
         Some(self)
     }
 
-    fn archiving(&self) -> Option<&dyn Archiving> {
-        Some(self)
-    }
-
     fn admit(&self, _bytes: usize) -> Admission {
         self.upkeep.admission(self.log.waiting())
     }

@@ -199,10 +199,6 @@ impl Engine for LsmEngine {
         self.catalog.push(label.clone());
     }
 
-    fn durable(&self) -> Option<&dyn Durable> {
-        Some(self)
-    }
-
     fn admit(&self, bytes: usize) -> Admission {
         let sources = self.sources.read();
         let (held, active) = (sources.used_bytes(), sources.active().used_bytes());

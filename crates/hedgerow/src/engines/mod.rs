@@ -167,9 +167,15 @@ impl TypedStore {
             #[cfg(feature = "tel")]
             EngineKind::Tel => shared(tel::new(&options, &catalog)?, TypedEngine::Tel),
             #[cfg(feature = "lsm")]
-            EngineKind::Lsm => shared(lsm::open(&options, &catalog, _files)?, TypedEngine::Lsm),
+            EngineKind::Lsm => {
+                let engine = Arc::new(lsm::open(&options, &catalog, _files)?);
+                (ErasedEngine::shared(&engine).with_durable(&engine), TypedEngine::Lsm(engine))
+            }
             #[cfg(feature = "hybrid")]
-            EngineKind::Hybrid => shared(hybrid::new(&options, &catalog), TypedEngine::Hybrid),
+            EngineKind::Hybrid => {
+                let engine = Arc::new(hybrid::new(&options, &catalog));
+                (ErasedEngine::shared(&engine).with_archiving(&engine), TypedEngine::Hybrid(engine))
+            }
             #[cfg(feature = "erased")]
             EngineKind::Erased(engine) => {
                 let engine = erased::new(engine, &options, &catalog, _files)?;

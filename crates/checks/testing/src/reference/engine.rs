@@ -53,10 +53,6 @@ impl Engine for ReferenceEngine {
         changes.0.into_iter().for_each(|(key, content)| recent.put(stamp, key, content));
     }
 
-    fn durable(&self) -> Option<&dyn Durable> {
-        (!self.is_in_memory()).then_some(self)
-    }
-
     fn add_label(&self, label: &LabelSchema) {
         self.catalog.push(label.clone());
     }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::store::Store;
-use hedgerow_model::{CompactProgress, Durable, Engine, EngineError, EngineReport, FileTotals, LevelReport};
+use hedgerow_model::{CompactProgress, Durable, EngineError, EngineReport, FileTotals, LevelReport};
 use hedgerow_sync::Arc;
 use hedgerow_sync::CancelToken;
 use std::fmt;
