@@ -215,11 +215,11 @@ pub fn commits_that_are_held_back_are_granted_after_the_engine_did_its_work<T: T
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     for number in 0..20 {
         pipeline.commit(&[put_valued(number, 0..200, number)], 0).unwrap();
-        if pipeline.engine.admit(4000) != Admission::Granted {
+        if pipeline.admit(4000) != Admission::Granted {
             pipeline.flush().unwrap();
             pipeline.reclaim_all();
-            assert_eq!(pipeline.engine.admit(4000), Admission::Granted);
-            assert_eq!(pipeline.engine.admit(usize::MAX), Admission::Granted, "nothing else would help");
+            assert_eq!(pipeline.admit(4000), Admission::Granted);
+            assert_eq!(pipeline.admit(usize::MAX), Admission::Granted, "nothing else would help");
         }
     }
     pipeline.check(&[0, 1, 19, 199, 200]);

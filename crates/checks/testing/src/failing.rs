@@ -3,9 +3,8 @@
 use crate::{Recount, Tested};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Admission, Allowance, Archiving, Catalog, CommitTimestamp, Durable, Effects, Engine, EngineError,
-    LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, Topology, UnitLocks,
-    VertexId, WriteError,
+    Allowance, Archiving, Catalog, CommitTimestamp, Durable, Effects, Engine, EngineError, LabelSchema,
+    LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, Topology, UnitLocks, VertexId, WriteError,
 };
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use rayon::ThreadPool;
@@ -99,10 +98,6 @@ impl<E: Engine> Engine for Failing<E> {
 
     fn add_label(&self, label: &LabelSchema) {
         self.engine.add_label(label);
-    }
-
-    fn admit(&self, bytes: usize) -> Admission {
-        self.engine.admit(bytes)
     }
 
     fn open_snapshot(&self, at: &Registered) -> Result<E::Snapshot, EngineError> {

@@ -5,9 +5,9 @@ use crate::check::{check_view, read};
 use crate::oracle::{LABELS, Oracle, Request};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, Catalog, ColumnType, CommitTimestamp, Count, Counts, EdgeOutcome, EdgeSchema, Engine,
-    EngineError, Field, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Outcome, Reclaimed,
-    RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology, ValueType, VertexId,
+    Admission, Allowance, Catalog, ColumnType, CommitTimestamp, Count, Counts, EdgeOutcome, EdgeSchema,
+    Engine, EngineError, Field, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Outcome,
+    Reclaimed, RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology, ValueType, VertexId,
 };
 
 /// A store, the oracle of its newest state, and the open snapshots.
@@ -221,6 +221,12 @@ impl<T: Tested> Pipeline<T> {
     #[must_use]
     pub fn last(&self) -> CommitTimestamp {
         self.last
+    }
+
+    /// Decides if a commit of about this number of bytes may begin.
+    #[must_use]
+    pub fn admit(&self, bytes: usize) -> Admission {
+        Admission::of(bytes, T::DURABLE(&self.engine), T::ARCHIVING(&self.engine))
     }
 
     /// Makes everything durable, if the store owns files.

@@ -1,7 +1,9 @@
 //! Capability: engines with their own files.
 
 use crate::token::{LiveTimestamps, Registered};
-use crate::{CommitTimestamp, CompactProgress, Counts, EngineError, EngineReport, KeyRef, VertexId};
+use crate::{
+    Admission, CommitTimestamp, CompactProgress, Counts, EngineError, EngineReport, KeyRef, VertexId,
+};
 use std::ops::ControlFlow;
 
 /// An engine that stores the graph in its own files.
@@ -37,6 +39,17 @@ pub trait Durable: Send + Sync {
     /// # Errors
     /// A file could not be read.
     fn each_key(&self, visit: &mut dyn FnMut(VertexId, KeyRef<'_>)) -> Result<(), EngineError>;
+
+    /// Decides if a commit of about `bytes` bytes may begin. Called before the commit takes locks.
+    /// An engine that has deferred too much work delays commits here, where they block no other
+    /// commit. By default admits every commit. O(1).
+    ///
+    /// An engine without deferred work must admit a commit of any size: a flush could never make
+    /// room for a commit larger than the limit, so the commit would wait forever.
+    fn admit(&self, bytes: usize) -> Admission {
+        let _ = bytes;
+        Admission::Granted
+    }
 
     /// Returns true if a [flush](Durable::flush) should begin, before commits have to wait for one.
     /// Then [`Engine::is_maintenance_due`](crate::Engine::is_maintenance_due) returns true, too.

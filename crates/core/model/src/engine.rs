@@ -6,7 +6,6 @@ use crate::{
     ReadError, ShortWrites, VertexId,
 };
 use rayon::ThreadPool;
-use std::time::Duration;
 
 /// A store of versioned adjacencies.
 ///
@@ -83,18 +82,6 @@ pub trait Engine: Send + Sync + 'static {
     /// default, if the engine needs them sorted.
     fn append_edges(&self) -> Option<&dyn AppendEdges> {
         None
-    }
-
-    /// Decides if a commit of about `bytes` bytes may begin. Called before the commit takes locks.
-    /// An engine that has deferred too much work delays commits here, where they block no other
-    /// commit. O(1).
-    ///
-    /// An engine without deferred work must admit a commit of any size: maintenance could never
-    /// make room for a commit larger than the limit, so the commit would wait forever.
-    #[inline]
-    fn admit(&self, bytes: usize) -> Admission {
-        let _ = bytes;
-        Admission::Granted
     }
 
     /// Opens the state through which a snapshot of a registered timestamp reads. O(1) in memory.
@@ -175,20 +162,6 @@ pub struct Prepared<C> {
     /// `None` if the engine does not know, because it [defers](Outcome::defer) the lookup of the
     /// edges.
     pub changed: Option<bool>,
-}
-
-/// The result of [`Engine::admit`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Admission {
-    /// The commit may begin.
-    Granted,
-    /// The commit may begin after this time: deferred work grows faster than it is done, and
-    /// commits would soon have to wait for all of it.
-    AfterPause(Duration),
-    /// The commit may ask again after a step of [maintenance](Engine::maintain).
-    AfterMaintenance,
-    /// The commit may ask again after a [flush](crate::Durable::flush), in an engine with its own files.
-    AfterFlush,
 }
 
 /// Runs work under the lock of a unit if the lock is free. Returns true if it was free.

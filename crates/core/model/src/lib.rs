@@ -31,6 +31,7 @@
 //!
 //! Set intersection, which the study builds from scans and searches, is [`Adjacency::intersect`].
 
+mod admission;
 mod allowance;
 mod append_edges;
 mod archiving;
@@ -64,6 +65,7 @@ mod value;
 mod view;
 mod view_state;
 
+pub use admission::Admission;
 pub use allowance::Allowance;
 pub use append_edges::{AppendEdges, AppendedEdges};
 pub use archiving::Archiving;
@@ -76,7 +78,7 @@ pub use effects::{
     AdjacencyEffects, Counts, CountsBeside, DeferredOutcome, EdgeChange, EdgeOutcome, Effects, Outcome,
     ParallelOutcome, StoredEdge, VertexChange, VertexEffect,
 };
-pub use engine::{Admission, Engine, MaintenanceProgress, MemoryUse, Prepared, Reclaimed, UnitLocks};
+pub use engine::{Engine, MaintenanceProgress, MemoryUse, Prepared, Reclaimed, UnitLocks};
 pub use engine_error::{CapacityError, EngineError, WriteError};
 pub use engine_options::EngineOptions;
 pub use growing_catalog::{GrowingCatalog, measure_searched_labels};

@@ -65,6 +65,12 @@ impl ErasedEngine {
         self.1.archiving.as_deref()
     }
 
+    /// Decides if a commit of about `bytes` bytes may begin: asks the capabilities that defer work.
+    #[inline]
+    pub fn admit(&self, bytes: usize) -> Admission {
+        Admission::of(bytes, self.durable(), self.archiving())
+    }
+
     /// Appends the missing ones of `vertices`, in the same order. The locks of all `vertices` are
     /// held, unless the engine has [short writes](ShortWrites::exists). One virtual call.
     ///
@@ -121,8 +127,6 @@ trait AnyEngine: Send + Sync {
     fn add_label(&self, label: &LabelSchema);
 
     fn append_edges(&self) -> Option<&dyn AppendEdges>;
-
-    fn admit(&self, bytes: usize) -> Admission;
 
     fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError>;
 
@@ -275,10 +279,6 @@ impl<E: Engine> AnyEngine for E {
         Engine::append_edges(self)
     }
 
-    fn admit(&self, bytes: usize) -> Admission {
-        Engine::admit(self, bytes)
-    }
-
     fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError> {
         Ok(ErasedSnapshot(Box::new(Engine::open_snapshot(self, at)?)))
     }
@@ -350,10 +350,6 @@ impl Engine for ErasedEngine {
 
     fn append_edges(&self) -> Option<&dyn AppendEdges> {
         self.0.append_edges()
-    }
-
-    fn admit(&self, bytes: usize) -> Admission {
-        self.0.admit(bytes)
     }
 
     fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError> {

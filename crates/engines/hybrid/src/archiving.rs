@@ -5,7 +5,8 @@ use crate::graph::{Hybrid, unit_of};
 use hedgerow_in_memory::reclamation::{Garbage, Memory, MemoryChange, Superseded, Versioned};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered};
 use hedgerow_model::{
-    Archiving, EngineError, LockUnit, MaintenanceProgress, MemoryUse, Reclaimed, UnitLocks, VertexId,
+    Admission, Archiving, EngineError, LockUnit, MaintenanceProgress, MemoryUse, Reclaimed, UnitLocks,
+    VertexId,
 };
 use hedgerow_sync::MutexGuard;
 use hedgerow_sync::atomic::Ordering;
@@ -116,6 +117,10 @@ impl Hybrid {
 impl Archiving for Hybrid {
     fn is_due(&self) -> bool {
         self.upkeep.is_archiving_due(self.log.waiting())
+    }
+
+    fn admit(&self) -> Admission {
+        self.upkeep.admission(self.log.waiting())
     }
 
     fn archive(&self, at: &Registered, live: &LiveTimestamps, waits: bool) -> Result<bool, EngineError> {

@@ -8,8 +8,8 @@ use crate::view::HybridView;
 use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Admission, Allowance, AppendEdges, Archiving, CommitTimestamp, Effects, Engine, EngineError, LabelSchema,
-    LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, UnitLocks, VertexId,
+    Allowance, AppendEdges, Archiving, CommitTimestamp, Effects, Engine, EngineError, LabelSchema, LockUnit,
+    MaintenanceProgress, MemoryUse, Prepared, ReadError, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 
@@ -56,10 +56,6 @@ impl Engine for Hybrid {
 
     fn append_edges(&self) -> Option<&dyn AppendEdges> {
         Some(self)
-    }
-
-    fn admit(&self, _bytes: usize) -> Admission {
-        self.upkeep.admission(self.log.waiting())
     }
 
     fn open_snapshot(&self, at: &Registered) -> Result<HybridSnapshot, EngineError> {

@@ -8,7 +8,7 @@ use crate::graph::{LsmEngine, MemoryLimits};
 use crate::kept_rows::{KeptBytes, KeptRows};
 use crate::levels::{LevelOptions, LevelSet, LevelTree, RowContent};
 use crate::mem_graph::{FlushedMemGraphs, MemContent, MemGraph};
-use crate::pace::{Filling, Pace};
+use crate::pace::Pace;
 use crate::reader::RowReader;
 use crate::sources::RowSources;
 use crate::view::LsmView;
@@ -16,7 +16,7 @@ use hedgerow_in_memory::vertices::VertexSet;
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Admission, Allowance, Catalog, CommitTimestamp, Counts, Direction, Durable, Effects, Engine, EngineError,
+    Allowance, Catalog, CommitTimestamp, Counts, Direction, Durable, Effects, Engine, EngineError,
     GrowingCatalog, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError,
     Reclaimed, Topology, UnitLocks, VertexId, ViewState,
 };
@@ -197,23 +197,6 @@ impl Engine for LsmEngine {
         }
         // From here on, views find the label, whose adjacencies exist by now.
         self.catalog.push(label.clone());
-    }
-
-    fn admit(&self, bytes: usize) -> Admission {
-        let sources = self.sources.read();
-        let (held, active) = (sources.used_bytes(), sources.active().used_bytes());
-        drop(sources);
-        let limit = self.limits.mem_graph_bytes;
-        // A commit larger than the limit goes beyond it in any case.
-        if held.saturating_add(bytes.min(limit / 2)) > limit {
-            return Admission::AfterFlush;
-        }
-        if self.tree.is_overfull() {
-            return Admission::AfterMaintenance;
-        }
-        let (most, flushes_left) = (limit / 2, self.tree.flushes_left());
-        let pause = self.pace.pause(Filling { bytes: active, most, flushes_left }, self.tree.is_crowded());
-        pause.map_or(Admission::Granted, Admission::AfterPause)
     }
 
     fn open_snapshot(&self, _: &Registered) -> Result<LsmSnapshot, EngineError> {

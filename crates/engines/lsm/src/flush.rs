@@ -5,13 +5,14 @@ use crate::adjacency::{VERTICES, part_of};
 use crate::graph::{BegunFlush, LsmEngine};
 use crate::levels::{FlushPart, FlushPoint, FullStep, RowContent};
 use crate::mem_graph::MemGraph;
+use crate::pace::Filling;
 use crate::reader::RowReader;
 use crate::sources::RowSources;
 use hedgerow_encoding::decode_vertex;
 use hedgerow_model::token::{LiveTimestamps, Registered};
 use hedgerow_model::{
-    CommitTimestamp, CompactProgress, Counts, Durable, EngineError, EngineReport, KeyRef, PartReport,
-    ReadError, VertexId,
+    Admission, CommitTimestamp, CompactProgress, Counts, Durable, EngineError, EngineReport, KeyRef,
+    PartReport, ReadError, VertexId,
 };
 use hedgerow_sync::Arc;
 use std::ops::ControlFlow;
@@ -45,6 +46,23 @@ impl Durable for LsmEngine {
     }
 
     /// True from half of the memory on: commits fill the other half during the flush.
+    fn admit(&self, bytes: usize) -> Admission {
+        let sources = self.sources.read();
+        let (held, active) = (sources.used_bytes(), sources.active().used_bytes());
+        drop(sources);
+        let limit = self.limits.mem_graph_bytes;
+        // A commit larger than the limit goes beyond it in any case.
+        if held.saturating_add(bytes.min(limit / 2)) > limit {
+            return Admission::AfterFlush;
+        }
+        if self.tree.is_overfull() {
+            return Admission::AfterMaintenance;
+        }
+        let (most, flushes_left) = (limit / 2, self.tree.flushes_left());
+        let pause = self.pace.pause(Filling { bytes: active, most, flushes_left }, self.tree.is_crowded());
+        pause.map_or(Admission::Granted, Admission::AfterPause)
+    }
+
     fn is_flush_due(&self) -> bool {
         self.sources.read().active().used_bytes() > self.limits.mem_graph_bytes / 2
     }

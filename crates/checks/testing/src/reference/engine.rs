@@ -57,17 +57,6 @@ impl Engine for ReferenceEngine {
         self.catalog.push(label.clone());
     }
 
-    fn admit(&self, bytes: usize) -> Admission {
-        if self.is_in_memory() {
-            return Admission::Granted;
-        }
-        let held = self.sources.lock().recent.lock().bytes();
-        match held > 0 && held.saturating_add(bytes) > self.options.recent_bytes {
-            true => Admission::AfterFlush,
-            false => Admission::Granted,
-        }
-    }
-
     fn open_snapshot(&self, _: &Registered) -> Result<ReferenceSnapshot, EngineError> {
         Ok(ReferenceSnapshot(self.sources()))
     }
@@ -172,6 +161,14 @@ impl Durable for ReferenceEngine {
             key?.0.into_iter().for_each(|key| visit(vertex, key));
         }
         Ok(())
+    }
+
+    fn admit(&self, bytes: usize) -> Admission {
+        let held = self.sources.lock().recent.lock().bytes();
+        match held > 0 && held.saturating_add(bytes) > self.options.recent_bytes {
+            true => Admission::AfterFlush,
+            false => Admission::Granted,
+        }
     }
 
     /// Writes all versions, needed or not: the next merge drops unneeded ones.

@@ -11,8 +11,8 @@ use crate::store::{OnEngine, Store};
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Admission, EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, ShortPlan, ShortWrites, StoredEdge,
-    Topology, VertexId,
+    EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, ShortPlan, ShortWrites, StoredEdge, Topology,
+    VertexId,
 };
 use hedgerow_sequencer::{LockGuard, Stripes, WriterKind};
 
@@ -63,10 +63,7 @@ impl<E: Engine> OnEngine<'_, E> {
     /// Delays a commit as [`Store::admit`] does.
     #[inline]
     pub(super) fn admit(self, bytes: usize) -> Result<(), Error> {
-        match self.engine.admit(bytes) {
-            Admission::Granted => Ok(()),
-            _ => self.store.admit(bytes),
-        }
+        self.store.admit(bytes)
     }
 
     /// Commits one edge, if both endpoints exist; `None` if this needs the general commit.
