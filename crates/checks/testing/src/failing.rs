@@ -3,8 +3,8 @@
 use crate::{Recount, Tested};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, Archiving, Catalog, CommitTimestamp, Durable, Effects, Engine, EngineError, LabelSchema,
-    LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, Topology, UnitLocks, VertexId, WriteError,
+    Allowance, Archiving, Catalog, Durable, Effects, Engine, EngineError, LabelSchema, LockUnit,
+    MaintenanceProgress, MemoryUse, Prepared, ReadError, Retained, Topology, UnitLocks, VertexId, WriteError,
 };
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use rayon::ThreadPool;
@@ -134,10 +134,6 @@ impl<E: Engine> Engine for Failing<E> {
         }
     }
 
-    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
-        self.engine.retained(units)
-    }
-
     fn memory(&self) -> MemoryUse {
         self.engine.memory()
     }
@@ -156,6 +152,8 @@ impl<T: Tested> Tested for TestedFailing<T> {
     };
 
     const UNLINKED: fn(&Self::Engine) -> usize = |engine| T::UNLINKED(&engine.engine);
+    const RETAINED: fn(&Self::Engine, &UnitLocks<'_>) -> Retained =
+        |engine, units| T::RETAINED(&engine.engine, units);
     const DURABLE: fn(&Self::Engine) -> Option<&dyn Durable> = |engine| T::DURABLE(&engine.engine);
     const ARCHIVING: fn(&Self::Engine) -> Option<&dyn Archiving> = |engine| T::ARCHIVING(&engine.engine);
 

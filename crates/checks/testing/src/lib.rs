@@ -55,7 +55,9 @@ pub mod skipped;
 
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Archiving, Catalog, Durable, Engine, EngineError, MemoryUse, Topology};
+use hedgerow_model::{
+    Archiving, Catalog, Durable, Engine, EngineError, MemoryUse, Retained, Topology, UnitLocks,
+};
 use hedgerow_sync::Arc;
 
 /// Names an engine for the tests.
@@ -74,6 +76,9 @@ pub trait Tested: 'static {
     /// Unlinked bytes that wait until no reader can reach them. They count as retained, but for no
     /// timestamp.
     const UNLINKED: fn(&Self::Engine) -> usize = |_| 0;
+
+    /// The bytes that each timestamp keeps, for an engine that tells.
+    const RETAINED: fn(&Self::Engine, &UnitLocks<'_>) -> Retained = |_, _| Vec::new();
 
     /// The capability of an engine to store the graph in files.
     const DURABLE: fn(&Self::Engine) -> Option<&dyn Durable> = |_| None;

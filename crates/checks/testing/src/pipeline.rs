@@ -7,7 +7,7 @@ use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Admission, Allowance, Catalog, ColumnType, CommitTimestamp, Count, Counts, EdgeOutcome, EdgeSchema,
     Engine, EngineError, Field, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Outcome,
-    Reclaimed, RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology, ValueType, VertexId,
+    Reclaimed, RecordSchema, Retained, ShortPlan, ShortWrites, StoredEdge, Topology, ValueType, VertexId,
 };
 
 /// A store, the oracle of its newest state, and the open snapshots.
@@ -364,8 +364,8 @@ impl<T: Tested> Pipeline<T> {
 
     /// Returns the bytes retained by each timestamp.
     #[must_use]
-    pub fn retained(&self) -> Vec<(CommitTimestamp, usize)> {
-        self.engine.retained(&unit_locks(0, self.counts()))
+    pub fn retained(&self) -> Retained {
+        T::RETAINED(&self.engine, &unit_locks(0, self.counts()))
     }
 
     /// Returns every lock.

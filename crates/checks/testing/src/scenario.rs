@@ -171,7 +171,7 @@ impl<T: Tested> Graph<T> {
     pub fn assert_reclaims_to_nothing(self: &Arc<Self>) {
         self.reclaim();
         assert_eq!(self.engine.memory().retained_bytes, 0);
-        assert!(self.engine.retained(&|unit, work| self.try_with(unit, work)).is_empty());
+        assert!(T::RETAINED(&self.engine, &|unit, work| self.try_with(unit, work)).is_empty());
     }
 
     fn counts(&self) -> Counts {

@@ -138,14 +138,6 @@ pub trait Engine: Send + Sync + 'static {
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError>;
 
-    /// Bytes kept for each timestamp and for no newer timestamp, ascending; empty if the engine
-    /// does not track them.
-    ///
-    /// Leaves out units that another thread has locked.
-    fn retained(&self, _units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
-        Vec::new()
-    }
-
     /// The memory that the engine uses, without what its allocator has
     /// [reserved](MemoryUse::reserved_bytes). O(1).
     fn memory(&self) -> MemoryUse;
@@ -166,6 +158,9 @@ pub struct Prepared<C> {
 
 /// Runs work under the lock of a unit if the lock is free. Returns true if it was free.
 pub type UnitLocks<'l> = dyn Fn(LockUnit, &mut dyn FnMut(&HeldLocks<'_>)) -> bool + 'l;
+
+/// Bytes kept for each timestamp and for no newer timestamp, ascending.
+pub type Retained = Vec<(CommitTimestamp, usize)>;
 
 /// The progress of a step of [`Engine::maintain`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

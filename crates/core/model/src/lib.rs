@@ -78,7 +78,7 @@ pub use effects::{
     AdjacencyEffects, Counts, CountsBeside, DeferredOutcome, EdgeChange, EdgeOutcome, Effects, Outcome,
     ParallelOutcome, StoredEdge, VertexChange, VertexEffect,
 };
-pub use engine::{Engine, MaintenanceProgress, MemoryUse, Prepared, Reclaimed, UnitLocks};
+pub use engine::{Engine, MaintenanceProgress, MemoryUse, Prepared, Reclaimed, Retained, UnitLocks};
 pub use engine_error::{CapacityError, EngineError, WriteError};
 pub use engine_options::EngineOptions;
 pub use growing_catalog::{GrowingCatalog, measure_searched_labels};

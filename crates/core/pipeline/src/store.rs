@@ -159,7 +159,7 @@ impl Store {
         OnEngine { store: self, engine }
     }
 
-    /// Bytes that each timestamp keeps; see [`Engine::retained`](hedgerow_model::Engine::retained).
+    /// Bytes that each timestamp keeps; see [`ErasedEngine::retained`].
     pub fn retained(&self) -> BTreeMap<CommitTimestamp, usize> {
         let retained = self.engine.retained(&|unit, work| self.units.try_with(unit, &self.sequencer, work));
         retained.into_iter().collect()

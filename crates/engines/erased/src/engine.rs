@@ -3,8 +3,8 @@
 use crate::view::ErasedView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Admission, Allowance, AppendEdges, Archiving, CommitTimestamp, Durable, EdgeOutcome, Effects, Engine,
-    EngineError, GraphView, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError,
+    Admission, Allowance, AppendEdges, Archiving, Durable, EdgeOutcome, Effects, Engine, EngineError,
+    GraphView, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, Retained,
     ShortPlan, ShortWrites, StoredEdge, UnitLocks, VertexId,
 };
 use hedgerow_sync::Arc;
@@ -23,6 +23,7 @@ pub struct ErasedEngine(Arc<dyn AnyEngine>, Capabilities);
 struct Capabilities {
     durable: Option<Arc<dyn Durable>>,
     archiving: Option<Arc<dyn Archiving>>,
+    retained: Option<Arc<dyn Fn(&UnitLocks<'_>) -> Retained + Send + Sync>>,
 }
 
 impl ErasedEngine {
@@ -51,6 +52,19 @@ impl ErasedEngine {
         self
     }
 
+    /// Adds a function of the same `engine` that tells which timestamps keep its memory. It may
+    /// leave out units that another thread has locked.
+    #[must_use]
+    pub fn with_retained<E: Engine>(
+        mut self,
+        engine: &Arc<E>,
+        retained: fn(&E, &UnitLocks<'_>) -> Retained,
+    ) -> Self {
+        let engine = Arc::<E>::clone(engine);
+        self.1.retained = Some(Arc::new(move |units| retained(&engine, units)));
+        self
+    }
+
     /// The capability to store the graph in files; `None` if the graph is in memory, and restored
     /// from a checkpoint and the log.
     #[inline]
@@ -63,6 +77,11 @@ impl ErasedEngine {
     #[inline]
     pub fn archiving(&self) -> Option<&dyn Archiving> {
         self.1.archiving.as_deref()
+    }
+
+    /// Bytes that each timestamp keeps; empty if the engine does not tell.
+    pub fn retained(&self, units: &UnitLocks<'_>) -> Retained {
+        self.1.retained.as_ref().map_or(Vec::new(), |retained| retained(units))
     }
 
     /// Decides if a commit of about `bytes` bytes may begin: asks the capabilities that defer work.
@@ -142,8 +161,6 @@ trait AnyEngine: Send + Sync {
         units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError>;
-
-    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)>;
 
     fn memory(&self) -> MemoryUse;
 }
@@ -305,10 +322,6 @@ impl<E: Engine> AnyEngine for E {
         Engine::maintain(self, live, units, budget_bytes)
     }
 
-    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
-        Engine::retained(self, units)
-    }
-
     fn memory(&self) -> MemoryUse {
         Engine::memory(self)
     }
@@ -375,10 +388,6 @@ impl Engine for ErasedEngine {
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         self.0.maintain(live, units, budget_bytes)
-    }
-
-    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
-        self.0.retained(units)
     }
 
     fn memory(&self) -> MemoryUse {

@@ -8,8 +8,8 @@ use crate::view::HybridView;
 use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, AppendEdges, Archiving, CommitTimestamp, Effects, Engine, EngineError, LabelSchema, LockUnit,
-    MaintenanceProgress, MemoryUse, Prepared, ReadError, UnitLocks, VertexId,
+    Allowance, AppendEdges, Archiving, Effects, Engine, EngineError, LabelSchema, LockUnit,
+    MaintenanceProgress, MemoryUse, Prepared, ReadError, Retained, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 
@@ -85,13 +85,17 @@ impl Engine for Hybrid {
         Ok(self.take_step(live, units, budget_bytes))
     }
 
-    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
+    fn memory(&self) -> MemoryUse {
+        self.memory_use()
+    }
+}
+
+impl Hybrid {
+    /// Returns the bytes kept for each timestamp and for no newer timestamp, ascending. Leaves out
+    /// units that another thread has locked.
+    pub fn retained(&self, units: &UnitLocks<'_>) -> Retained {
         let mut retained = hedgerow_in_memory::reclamation::retained(self, units);
         self.records.add_retained(&mut retained);
         retained
-    }
-
-    fn memory(&self) -> MemoryUse {
-        self.memory_use()
     }
 }

@@ -6,8 +6,8 @@ use crate::view::TelView;
 use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, CommitTimestamp, Effects, Engine, EngineError, LabelId, LabelSchema, LockUnit,
-    MaintenanceProgress, MemoryUse, Prepared, ReadError, UnitLocks, VertexId,
+    Allowance, Effects, Engine, EngineError, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
+    Prepared, ReadError, Retained, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 
@@ -91,13 +91,17 @@ impl Engine for Tel {
         Ok(reclaimed.into())
     }
 
-    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
+    fn memory(&self) -> MemoryUse {
+        self.memory_use().plus(self.records.memory())
+    }
+}
+
+impl Tel {
+    /// Returns the bytes kept for each timestamp and for no newer timestamp, ascending. Leaves out
+    /// units that another thread has locked.
+    pub fn retained(&self, units: &UnitLocks<'_>) -> Retained {
         let mut retained = hedgerow_in_memory::reclamation::retained(self, units);
         self.records.add_retained(&mut retained);
         retained
-    }
-
-    fn memory(&self) -> MemoryUse {
-        self.memory_use().plus(self.records.memory())
     }
 }

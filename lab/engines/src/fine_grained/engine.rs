@@ -7,8 +7,8 @@ use super::view::FineGrainedView;
 use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, CommitTimestamp, Effects, Engine, EngineError, LabelId, LabelSchema, LockUnit,
-    MaintenanceProgress, MemoryUse, NoShortWrites, Prepared, ReadError, UnitLocks, VertexId,
+    Allowance, Effects, Engine, EngineError, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
+    NoShortWrites, Prepared, ReadError, Retained, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 
@@ -78,13 +78,17 @@ impl<E: Entries> Engine for FineGrained<E> {
         Ok(reclaimed.into())
     }
 
-    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
+    fn memory(&self) -> MemoryUse {
+        self.memory.used().plus(self.records.memory())
+    }
+}
+
+impl<E: Entries> FineGrained<E> {
+    /// Returns the bytes kept for each timestamp and for no newer timestamp, ascending. Leaves out
+    /// units that another thread has locked.
+    pub fn retained(&self, units: &UnitLocks<'_>) -> Retained {
         let mut retained = hedgerow_in_memory::reclamation::retained(self, units);
         self.records.add_retained(&mut retained);
         retained
-    }
-
-    fn memory(&self) -> MemoryUse {
-        self.memory.used().plus(self.records.memory())
     }
 }

@@ -129,10 +129,6 @@ impl Engine for Faulty {
         self.engine.maintain(live, units, budget_bytes)
     }
 
-    fn retained(&self, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
-        self.engine.retained(units)
-    }
-
     fn memory(&self) -> MemoryUse {
         self.engine.memory()
     }
