@@ -41,10 +41,8 @@ impl Graph {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if edges of the label of that
-    /// name carry something else (the error names both), or there are too many labels;
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the engine, from another crate,
-    /// takes no labels while it is open. For a new label also
-    /// [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly),
+    /// name carry something else (the error names both), or there are too many labels. For a new
+    /// label also [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly),
     /// [`ErrorKind::Closed`](crate::ErrorKind::Closed), and
     /// [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the labels would take more than 63 MiB
     /// in the manifest. Nothing has changed then.

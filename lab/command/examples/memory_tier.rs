@@ -18,8 +18,7 @@ use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Allowance, Catalog, ColumnType, CommitTimestamp, Counts, Cursor, Direction,
     Durable, EdgeChange, EdgeSchema, EdgeValue, Effects, Engine, EngineError, EngineOptions, GraphView,
-    LabelId, LabelSchema, LockUnit, ReadError, RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology,
-    UnitLocks, VertexId,
+    LabelId, LabelSchema, ReadError, RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology, VertexId,
 };
 use hedgerow_rapid::{PARTITION_SIZE, Rapid};
 use rand::SeedableRng;
@@ -235,7 +234,11 @@ impl<E: Engine> Writer<E> {
         for (number, edge) in (0..).zip(edges) {
             if number % interval == 0 {
                 self.register();
-                self.engine.maintain(&self.live(), self, usize::MAX)?;
+                let units = |_, work: &mut dyn FnMut(&HeldLocks<'_>)| {
+                    work(&self.locks());
+                    true
+                };
+                self.engine.maintain(&self.live(), &units, usize::MAX)?;
             }
             self.insert(edge)?;
         }
@@ -258,13 +261,6 @@ impl<E: Engine> Writer<E> {
     fn live(&self) -> LiveTimestamps {
         // SAFETY: there is one snapshot at most, of the commit before `editable_from`.
         unsafe { LiveTimestamps::as_of(vec![CommitTimestamp(self.editable_from.0 - 1)], self.last) }
-    }
-}
-
-impl<E: Engine> UnitLocks for Writer<E> {
-    fn try_with(&self, _: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool {
-        work(&self.locks());
-        true
     }
 }
 

@@ -4,8 +4,8 @@ use crate::target::Target;
 use crate::topology::Symmetric;
 use hedgerow::Error;
 use hedgerow::kernels::{
-    Betweenness, Bfs, Communities, Cores, Kernel, KernelError, LocalClustering, Neighborhood, PageRank,
-    RecordView, Sssp, TriangleCount, Wcc,
+    Betweenness, Bfs, Communities, Cores, GraphView, Kernel, KernelError, LocalClustering, Neighborhood,
+    PageRank, Sssp, TriangleCount, Wcc,
 };
 
 /// A kernel of the library, compiled here for every engine and for static graphs.
@@ -27,7 +27,7 @@ struct WithTopology<K> {
 impl<K: Kernel> Kernel for WithTopology<K> {
     type Output = K::Output;
 
-    fn run<V: RecordView>(self, view: &V) -> Result<K::Output, KernelError> {
+    fn run<V: GraphView>(self, view: &V) -> Result<K::Output, KernelError> {
         self.kernel.run(&Symmetric { view, is_on: self.symmetric })
     }
 }

@@ -1,6 +1,6 @@
 //! A view that can be read with another topology than the graph's.
 
-use hedgerow::kernels::{GraphView, RecordView, ViewError};
+use hedgerow::kernels::{GraphView, ViewError};
 use hedgerow::{Column, CommitTimestamp, Count, Direction, LabelId, Topology, VertexId};
 use hedgerow_model::{EdgeChange, ReadError, Record};
 use std::ops::{ControlFlow, Range};
@@ -21,6 +21,10 @@ impl<V> Symmetric<'_, V> {
 impl<V: GraphView> GraphView for Symmetric<'_, V> {
     type Adjacency<'a, W: Column>
         = V::Adjacency<'a, W>
+    where
+        Self: 'a;
+    type EdgeRecords<'a>
+        = V::EdgeRecords<'a>
     where
         Self: 'a;
 
@@ -72,13 +76,6 @@ impl<V: GraphView> GraphView for Symmetric<'_, V> {
     ) -> Result<V::Adjacency<'_, W>, ViewError> {
         self.view.adjacency(label, self.direction(direction))
     }
-}
-
-impl<V: RecordView> RecordView for Symmetric<'_, V> {
-    type EdgeRecords<'a>
-        = V::EdgeRecords<'a>
-    where
-        Self: 'a;
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         self.view.vertex_record(vertex)

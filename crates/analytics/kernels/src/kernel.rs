@@ -2,7 +2,7 @@
 
 use crate::MemoryError;
 use crate::csr::CsrError;
-use hedgerow_model::{GraphView, ReadError, RecordView, VertexId, ViewError};
+use hedgerow_model::{GraphView, ReadError, VertexId, ViewError};
 use std::fmt;
 
 /// A computation over a whole graph. Its fields are its parameters.
@@ -15,7 +15,7 @@ pub trait Kernel {
     ///
     /// # Errors
     /// See [`KernelError`]. An error leaves nothing behind.
-    fn run<V: RecordView>(self, view: &V) -> Result<Self::Output, KernelError>;
+    fn run<V: GraphView>(self, view: &V) -> Result<Self::Output, KernelError>;
 }
 
 /// The error of a kernel.

@@ -143,9 +143,7 @@ pub use execution::{Execution, Progress};
 #[doc(inline)]
 pub use hedgerow_encoding::EdgeWeight;
 #[doc(inline)]
-pub use hedgerow_model::{
-    Adjacency, Cursor, GraphView, Neighbors, NewestFirst, ReadError, RecordView, ViewError,
-};
+pub use hedgerow_model::{Adjacency, Cursor, GraphView, Neighbors, ReadError, ViewError};
 pub use hedgerow_sync::CancelToken;
 pub use kernel::{Kernel, KernelError, KernelErrorKind, WeightError};
 pub use memory_budget::{MemoryBudget, MemoryError};

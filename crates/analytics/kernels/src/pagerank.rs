@@ -16,9 +16,7 @@ use crate::kernel::check_exists;
 use crate::ranges::{covering_ranges, split_mut};
 use crate::{Execution, Kernel, KernelError, Progress};
 use hedgerow_encoding::EdgeWeight;
-use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, GraphView, LabelId, RecordView, VertexId,
-};
+use hedgerow_model::{Adjacency, Column, ColumnType, Cursor, Direction, GraphView, LabelId, VertexId};
 use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::time::{Duration, Instant};
 
@@ -109,7 +107,7 @@ impl Kernel for PageRank<'_> {
 
     /// O(iterations * (vertices + edges)); 32 bytes per id, the in-neighbors if they are built, and
     /// the edges if they have weights or some are parallel.
-    fn run<V: RecordView>(self, view: &V) -> Result<PageRankResult, KernelError> {
+    fn run<V: GraphView>(self, view: &V) -> Result<PageRankResult, KernelError> {
         let started = Instant::now();
         self.check()?;
         let teleports = self.teleports(view)?;

@@ -24,7 +24,7 @@ use crate::kernel::check_exists;
 use crate::{Execution, Kernel, KernelError, Parents, Progress};
 use buckets::Buckets;
 use hedgerow_encoding::EdgeWeight;
-use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, RecordView, VertexId};
+use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use pending::Pending;
 use std::ops::ControlFlow;
@@ -121,7 +121,7 @@ impl<W: Weight> Kernel for Sssp<'_, W> {
     /// the [copy](Csr::weighted) if there is a `weight`.
     ///
     /// Fails with [`KernelError::Weight`] if a weight is missing, negative or NaN.
-    fn run<V: RecordView>(self, view: &V) -> Result<SsspResult<W>, KernelError> {
+    fn run<V: GraphView>(self, view: &V) -> Result<SsspResult<W>, KernelError> {
         let started = Instant::now();
         check_exists(view, self.source)?;
         let Some(weight) = self.weight else { return self.search(view, started) };

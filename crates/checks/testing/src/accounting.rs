@@ -4,9 +4,9 @@ use crate::Tested;
 use crate::contract::{delete, put, put_valued};
 use crate::failing::{Fallible, TestedFailing, is_injected};
 use crate::oracle::Request;
-use crate::pipeline::{Pipeline, Units};
+use crate::pipeline::{Pipeline, unit_locks};
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{CapacityError, CommitTimestamp, Engine, EngineError, Topology};
+use hedgerow_model::{CapacityError, CommitTimestamp, Counts, Engine, EngineError, Topology};
 
 /// Makes a test of each case for an engine that is [`Tested`](crate::Tested) and can recount its
 /// memory.
@@ -133,7 +133,7 @@ pub fn versions_superseded_after_the_timestamps_were_collected_stay<T: Tested>()
     let early = unsafe { LiveTimestamps::as_of(Vec::new(), CommitTimestamp(1)) };
     pipeline.open();
     pipeline.commit(&[put_valued(0, [1], 2)], 0).unwrap();
-    let early = pipeline.engine.maintain(&early, &Units::all_free(), usize::MAX).unwrap();
+    let early = pipeline.engine.maintain(&early, &unit_locks(0, Counts::default()), usize::MAX).unwrap();
     assert_eq!(early.reclaimed.versions, 0);
     pipeline.check(&[0, 1]);
     pipeline.close(0);

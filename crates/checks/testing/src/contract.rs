@@ -4,7 +4,7 @@ use crate::Tested;
 use crate::check::read;
 use crate::failing::{Fallible, TestedFailing, is_injected};
 use crate::oracle::Request;
-use crate::pipeline::{Pipeline, Units, check_outcome, count};
+use crate::pipeline::{Pipeline, check_outcome, count, unit_locks};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Stamp};
 use hedgerow_model::{
     Adjacency, Admission, Allowance, CommitTimestamp, Counts, Cursor, Direction, Effects, Engine, GraphView,
@@ -35,10 +35,20 @@ macro_rules! contract_tests {
             every_snapshot_keeps_its_parallel_edges
         );
 
-        #[test]
-        fn every_snapshot_stays_what_it_was() {
-            $crate::random::every_snapshot_stays_what_it_was::<$tested>();
-        }
+        $crate::contract_tests!(@cases labels, $tested:
+            labels_that_were_added_are_like_those_from_the_beginning
+            states_from_before_a_label_show_it_without_edges
+            a_view_that_is_open_shows_the_labels_that_come
+            parallel_edges_of_a_label_that_was_added_are_kept
+            single_edges_take_the_fast_path_of_a_new_label
+            a_change_of_a_new_label_that_is_dropped_leaves_nothing
+            readers_go_on_while_labels_come
+        );
+
+        $crate::contract_tests!(@cases random, $tested:
+            every_snapshot_stays_what_it_was
+            every_snapshot_stays_what_it_was_while_labels_come
+        );
 
         #[test]
         #[should_panic(expected = "without its lock")]
@@ -205,11 +215,11 @@ pub fn commits_that_are_held_back_are_granted_after_the_engine_did_its_work<T: T
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     for number in 0..20 {
         pipeline.commit(&[put_valued(number, 0..200, number)], 0).unwrap();
-        if pipeline.engine.admit(4000) != Admission::Granted {
+        if pipeline.admit(4000) != Admission::Granted {
             pipeline.flush().unwrap();
             pipeline.reclaim_all();
-            assert_eq!(pipeline.engine.admit(4000), Admission::Granted);
-            assert_eq!(pipeline.engine.admit(usize::MAX), Admission::Granted, "nothing else would help");
+            assert_eq!(pipeline.admit(4000), Admission::Granted);
+            assert_eq!(pipeline.admit(usize::MAX), Admission::Granted, "nothing else would help");
         }
     }
     pipeline.check(&[0, 1, 19, 199, 200]);
@@ -276,7 +286,7 @@ pub fn maintenance_that_knows_old_timestamps_keeps_what_came_after_them<T: Teste
         pipeline.open();
         pipeline.commit(&[put_valued(0, [1], value), delete(1, [2]), put(1, [value])], 0).unwrap();
         pipeline.flush().unwrap();
-        pipeline.engine.maintain(&early, &Units::all_free(), usize::MAX).unwrap();
+        pipeline.engine.maintain(&early, &unit_locks(0, Counts::default()), usize::MAX).unwrap();
         pipeline.check(&[0, 1, 2]);
     }
 }

@@ -60,8 +60,8 @@ fn open<T: TestedDurable>(files: &SimulatedFiles) -> Result<T::Engine, EngineErr
     T::open(Arc::new(files.clone()), TOPOLOGY, catalog())
 }
 
-fn durable<E: Engine>(engine: &E) -> &dyn Durable {
-    engine.durable().expect("the engine owns files")
+fn durable<T: TestedDurable>(engine: &T::Engine) -> &dyn Durable {
+    T::DURABLE(engine).expect("the engine owns files")
 }
 
 /// An engine on files, the states of its graph, and the newest timestamp that a flush reported as
@@ -93,9 +93,9 @@ impl<T: TestedDurable> Store<T> {
 
     /// Flushes all commits.
     fn flush(&mut self) -> Result<(), EngineError> {
-        let before = durable(&self.pipeline.engine).durable_through();
+        let before = durable::<T>(&self.pipeline.engine).durable_through();
         let flushed = self.pipeline.flush();
-        let through = durable(&self.pipeline.engine).durable_through();
+        let through = durable::<T>(&self.pipeline.engine).durable_through();
         match &flushed {
             Ok(()) => assert_eq!(through, self.pipeline.last()),
             Err(_) => assert_eq!(through, before, "a flush that failed made nothing durable"),
@@ -112,30 +112,30 @@ impl<T: TestedDurable> Store<T> {
     /// Opens the files after a loss of power, and checks that they have one of the possible states.
     fn check_after_crash(&self, files: &SimulatedFiles, at_least: CommitTimestamp) -> T::Engine {
         let engine = open::<T>(files).unwrap();
-        let through = durable(&engine).durable_through();
+        let through = durable::<T>(&engine).durable_through();
         assert!(at_least <= through && through <= self.pipeline.last(), "{at_least} {through}");
-        check_opened(&engine, &self.states[through.0 as usize]);
+        check_opened::<T>(&engine, &self.states[through.0 as usize]);
         engine
     }
 }
 
 /// Checks that the opened files have the expected state, and its note.
-fn check_opened<E: Engine>(engine: &E, expected: &Oracle) {
-    let through = durable(engine).durable_through();
+fn check_opened<T: TestedDurable>(engine: &T::Engine, expected: &Oracle) {
+    let through = durable::<T>(engine).durable_through();
     let note = if through == CommitTimestamp::ZERO { Vec::new() } else { note_of(through) };
-    assert_eq!(durable(engine).note(), note);
+    assert_eq!(durable::<T>(engine).note(), note);
     let mut keys = Vec::new();
-    durable(engine).each_key(&mut |vertex, key| keys.push((vertex.get(), key.to_key()))).unwrap();
+    durable::<T>(engine).each_key(&mut |vertex, key| keys.push((vertex.get(), key.to_key()))).unwrap();
     let right = expected.vertices.keys().map(|vertex| (*vertex, Oracle::key(*vertex)));
     assert_eq!(keys, right.collect::<Vec<_>>());
-    let counts = durable(engine).counts().unwrap();
+    let counts = durable::<T>(engine).counts().unwrap();
     let right = expected.counts();
     assert_eq!((counts.vertex_bound, counts.vertices), (right.vertex_bound, right.vertices));
     for label in (0..LABELS).map(LabelId) {
         assert!(counts.edges_of(label).may_be(right.edges_of(label).at_least()), "{counts:?} {right:?}");
     }
     // SAFETY: no other thread changes the engine, and its whole state is durable.
-    let token = unsafe { Registered::new(durable(engine).durable_through(), counts) };
+    let token = unsafe { Registered::new(durable::<T>(engine).durable_through(), counts) };
     let snapshot = engine.open_snapshot(&token).unwrap();
     check_view(&engine.view(&snapshot, &token), expected, &FEW);
 }
@@ -187,12 +187,13 @@ pub fn what_is_flushed_is_there_when_the_files_are_opened_again<T: TestedDurable
         }
         let at_least = store.acknowledged.last().map_or(CommitTimestamp::ZERO, |(_, through)| *through);
         let opened = store.check_after_crash(&store.files.copy(), at_least);
-        assert_eq!(durable(&opened).durable_through(), at_least);
+        assert_eq!(durable::<T>(&opened).durable_through(), at_least);
     }
     // Continues from the flushed state: the later commits come from the log.
     let files = store.files.copy();
     let engine = open::<T>(&files).unwrap();
-    let (through, counts) = (durable(&engine).durable_through(), durable(&engine).counts().unwrap());
+    let (through, counts) =
+        (durable::<T>(&engine).durable_through(), durable::<T>(&engine).counts().unwrap());
     let mut pipeline =
         Pipeline::<T>::around(engine, store.states[through.0 as usize].clone(), counts, through);
     for requests in &commits()[through.0 as usize..] {
@@ -215,9 +216,9 @@ pub fn a_flush_writes_nothing_behind_its_timestamp<T: TestedDurable>() {
         let snapshot = &store.pipeline.snapshots[number];
         store.pipeline.flush_at(&snapshot.token).unwrap();
         let through = snapshot.token.at();
-        assert_eq!(durable(&store.pipeline.engine).durable_through(), through);
+        assert_eq!(durable::<T>(&store.pipeline.engine).durable_through(), through);
         let opened = store.check_after_crash(&store.files.after_crash(Survival::Nothing, 1), through);
-        assert_eq!(durable(&opened).durable_through(), through);
+        assert_eq!(durable::<T>(&opened).durable_through(), through);
         store.pipeline.check(&VERTICES);
         store.pipeline.reclaim_all();
         store.pipeline.check(&VERTICES);
@@ -270,10 +271,10 @@ pub fn any_sequence_of_commits_flushes_and_openings_keeps_what_is_durable<T: Tes
                 _ => {
                     let survival = Survival::ALL[random.random_range(0..Survival::ALL.len())];
                     let files = store.files.after_crash(survival, random.random());
-                    let at_least = durable(&store.pipeline.engine).durable_through();
+                    let at_least = durable::<T>(&store.pipeline.engine).durable_through();
                     let engine = store.check_after_crash(&files, at_least);
                     let (through, counts) =
-                        (durable(&engine).durable_through(), durable(&engine).counts().unwrap());
+                        (durable::<T>(&engine).durable_through(), durable::<T>(&engine).counts().unwrap());
                     store.states.truncate(through.0 as usize + 1);
                     let state = store.states[through.0 as usize].clone();
                     store.pipeline = Pipeline::around(engine, state, counts, through);
@@ -313,7 +314,7 @@ pub fn power_may_go_again_while_what_is_left_is_opened<T: TestedDurable>() {
     for image in Sample::of_run().take(store.files.take_crash_images(), 1) {
         let files = image.after_crash(Survival::Everything, 0);
         let through =
-            durable(&store.check_after_crash(&files.copy(), CommitTimestamp::ZERO)).durable_through();
+            durable::<T>(&store.check_after_crash(&files.copy(), CommitTimestamp::ZERO)).durable_through();
         files.keep_crash_images();
         open::<T>(&files).unwrap();
         for second in files.take_crash_images() {
@@ -352,7 +353,7 @@ fn operations_fail<T: TestedDurable>(sticky: bool) {
             // Reads work again, and durable state is intact, whatever a loss of power takes.
             store.files.heal();
             store.pipeline.check(&FEW);
-            let through = durable(&store.pipeline.engine).durable_through();
+            let through = durable::<T>(&store.pipeline.engine).durable_through();
             for survival in [Survival::Nothing, Survival::Prefix, Survival::Sectors] {
                 store.check_after_crash(&store.files.after_crash(survival, number), through);
             }
@@ -452,10 +453,10 @@ pub fn any_read_may_fail<T: TestedDurable>() {
 }
 
 /// Returns a graph with some parallel edges in files.
-fn parallel_edges<T: TestedDurable>() -> (ParallelGraph<T::Engine>, SimulatedFiles) {
+fn parallel_edges<T: TestedDurable>() -> (ParallelGraph<T>, SimulatedFiles) {
     let files = directory();
     let engine = T::open(Arc::new(files.clone()), TOPOLOGY, parallel::catalog()).unwrap();
-    let mut graph = ParallelGraph::new(engine, TOPOLOGY);
+    let mut graph = ParallelGraph::<T>::new(engine, TOPOLOGY);
     for number in 0..6 {
         let changes = (0..9).map(|key| (key * (number + 1), (key != 4).then_some(number as u32)));
         graph.commit(&[((0, 1), Some(changes.collect())), ((1, 2), Some(vec![(number, Some(1))]))]).unwrap();
@@ -489,7 +490,7 @@ pub fn any_read_of_parallel_edges_may_fail<T: TestedDurable>() {
     // The counts of parallel edges are restored.
     graph.flush().unwrap();
     let opened = T::open(Arc::new(files.copy()), TOPOLOGY, parallel::catalog()).unwrap();
-    assert_eq!(durable(&opened).counts().unwrap().parallel_of(label), graph.counts().parallel_of(label));
+    assert_eq!(durable::<T>(&opened).counts().unwrap().parallel_of(label), graph.counts().parallel_of(label));
 }
 
 /// Snapshots, the newest state, commits and maintenance.
@@ -520,14 +521,14 @@ pub fn any_read_on_the_way_of_a_commit_may_fail<T: TestedDurable>() {
 /// A failed read prevents the opening, and nothing is lost.
 pub fn any_read_while_the_files_are_opened_may_fail<T: TestedDurable>() {
     let store = half_flushed::<T>();
-    let through = durable(&store.pipeline.engine).durable_through();
+    let through = durable::<T>(&store.pipeline.engine).durable_through();
     for kind in FaultKind::ALL {
         for number in 1.. {
             let files = store.files.copy();
             files.inject(Fault { at: number, kind, sticky: false });
             if let Ok(engine) = open::<T>(&files) {
                 files.heal();
-                check_opened(&engine, &store.states[through.0 as usize]);
+                check_opened::<T>(&engine, &store.states[through.0 as usize]);
             }
             files.heal();
             store.check_after_crash(&files, through);
@@ -544,7 +545,7 @@ pub fn any_read_while_the_files_are_opened_may_fail<T: TestedDurable>() {
 pub fn damage_is_an_error_or_makes_no_difference<T: TestedDurable>() {
     let mut store = half_flushed::<T>();
     store.flush().unwrap();
-    let through = durable(&store.pipeline.engine).durable_through();
+    let through = durable::<T>(&store.pipeline.engine).durable_through();
     let expected = answers(&store.pipeline.engine, through);
     let mut random = StdRng::seed_from_u64(3);
     let (mut opened, mut refused) = (0, 0);
@@ -556,19 +557,19 @@ pub fn damage_is_an_error_or_makes_no_difference<T: TestedDurable>() {
             let file = files.open(&name, OpenMode::Create).unwrap();
             file.write_all_at(&bytes, 0).unwrap();
             match open::<T>(&files) {
-                Ok(engine) if durable(&engine).durable_through() == through => {
+                Ok(engine) if durable::<T>(&engine).durable_through() == through => {
                     opened += 1;
                     for (answer, right) in answers(&engine, through).into_iter().zip(&expected) {
                         assert!(answer.is_err() || answer == *right, "{name}: {answer:?} {right:?}");
                     }
                 }
                 Ok(engine) => {
-                    let earlier = durable(&engine).durable_through();
+                    let earlier = durable::<T>(&engine).durable_through();
                     assert!(
                         earlier == CommitTimestamp::ZERO || store.was_flushed(earlier),
                         "{name}: {earlier}"
                     );
-                    check_opened(&engine, &store.states[earlier.0 as usize]);
+                    check_opened::<T>(&engine, &store.states[earlier.0 as usize]);
                 }
                 Err(error) => {
                     refused += 1;

@@ -3,8 +3,8 @@
 use crate::{Recount, Tested};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
-    Admission, Allowance, Archiving, Catalog, Changes, CommitTimestamp, Durable, Engine, EngineError,
-    LockUnit, MaintenanceProgress, MemoryUse, ReadError, Staged, Topology, UnitLocks, VertexId, WriteError,
+    Allowance, Archiving, Catalog, Changes, Durable, Engine, EngineError, LabelSchema, LockUnit,
+    MaintenanceProgress, MemoryUse, ReadError, Retained, Staged, Topology, UnitLocks, VertexId, WriteError,
 };
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use rayon::ThreadPool;
@@ -97,16 +97,8 @@ impl<E: Engine> Engine for Failing<E> {
         self.engine.exists(vertex)
     }
 
-    fn durable(&self) -> Option<&dyn Durable> {
-        self.engine.durable()
-    }
-
-    fn archiving(&self) -> Option<&dyn Archiving> {
-        self.engine.archiving()
-    }
-
-    fn admit(&self, bytes: usize) -> Admission {
-        self.engine.admit(bytes)
+    fn add_label(&self, label: &LabelSchema) {
+        self.engine.add_label(label);
     }
 
     fn open_snapshot(&self, at: &Registered) -> Result<E::Snapshot, EngineError> {
@@ -134,17 +126,13 @@ impl<E: Engine> Engine for Failing<E> {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         match self.fails(Fallible::Maintain) {
             true => Err(WriteError::new("a level", injected()).into()),
             false => self.engine.maintain(live, units, budget_bytes),
         }
-    }
-
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
-        self.engine.retained(units)
     }
 
     fn memory(&self) -> MemoryUse {
@@ -165,6 +153,10 @@ impl<T: Tested> Tested for TestedFailing<T> {
     };
 
     const UNLINKED: fn(&Self::Engine) -> usize = |engine| T::UNLINKED(&engine.engine);
+    const RETAINED: fn(&Self::Engine, &UnitLocks<'_>) -> Retained =
+        |engine, units| T::RETAINED(&engine.engine, units);
+    const DURABLE: fn(&Self::Engine) -> Option<&dyn Durable> = |engine| T::DURABLE(&engine.engine);
+    const ARCHIVING: fn(&Self::Engine) -> Option<&dyn Archiving> = |engine| T::ARCHIVING(&engine.engine);
 
     fn engine(topology: Topology, catalog: Catalog) -> Self::Engine {
         Failing::new(T::engine(topology, catalog))

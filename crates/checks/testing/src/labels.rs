@@ -1,12 +1,11 @@
-//! Named cases for engines that add labels to open graphs
-//! ([`AddLabels`](hedgerow_model::AddLabels)).
+//! Named cases of labels that are added to open graphs.
 
 use crate::Tested;
 use crate::check::{check_view, read};
 use crate::contract::{delete, put, put_valued};
 use crate::oracle::{RECORDS, Request};
 use crate::parallel::{self, ParallelGraph};
-use crate::pipeline::{Pipeline, capability, other_labels, with_first_label};
+use crate::pipeline::{Pipeline, other_labels, with_first_label};
 use hedgerow_model::{
     Adjacency, Catalog, Cursor, Direction, Engine, GraphView, LabelId, RecordSchema, Topology, VertexId,
 };
@@ -14,30 +13,8 @@ use std::thread;
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 
-/// Makes a test of each case for an engine that is [`Tested`](crate::Tested) and has
-/// [`AddLabels`](hedgerow_model::AddLabels).
-#[macro_export]
-macro_rules! label_tests {
-    ($tested:ty) => {
-        $crate::contract_tests!(@cases labels, $tested:
-            labels_that_were_added_are_like_those_from_the_beginning
-            states_from_before_a_label_show_it_without_edges
-            a_view_that_is_open_shows_the_labels_that_come
-            parallel_edges_of_a_label_that_was_added_are_kept
-            single_edges_take_the_fast_path_of_a_new_label
-            a_change_of_a_new_label_that_is_dropped_leaves_nothing
-            readers_go_on_while_labels_come
-        );
-
-        #[test]
-        fn every_snapshot_stays_what_it_was_while_labels_come() {
-            $crate::random::every_snapshot_stays_what_it_was_while_labels_come::<$tested>();
-        }
-    };
-}
-
 fn add_all<E: Engine>(engine: &E) {
-    other_labels().iter().for_each(|label| capability(engine).add_label(label));
+    other_labels().iter().for_each(|label| engine.add_label(label));
 }
 
 /// Returns a request for edges of the label with records.
@@ -134,8 +111,8 @@ pub fn parallel_edges_of_a_label_that_was_added_are_kept<T: Tested>() {
     for topology in TOPOLOGIES {
         let plain = Catalog::new(labels[..1].to_vec(), RecordSchema::default()).unwrap();
         let engine = T::engine(topology, plain);
-        capability(&engine).add_label(&labels[1]);
-        let mut graph = ParallelGraph::new(engine, topology);
+        engine.add_label(&labels[1]);
+        let mut graph = ParallelGraph::<T>::new(engine, topology);
         graph.check_newest();
         graph.commit(&[((1, 2), Some(vec![(7, Some(1)), (9, Some(2))]))]).unwrap();
         graph

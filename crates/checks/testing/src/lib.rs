@@ -3,13 +3,11 @@
 //! Every engine that is [`Tested`] is checked against one contract. A macro for each part of it
 //! makes tests of named cases:
 //!
-//! - [`contract_tests!`]: the contract of every engine, in [`contract`], for [`parallel`] edges,
-//!   and by [`random`] commits under snapshots, all against the [`oracle::Oracle`] by way of the
+//! - [`contract_tests!`]: the contract of every engine, in [`contract`], for [`parallel`] edges and
+//!   [`labels`] that are added, and by [`random`] commits under snapshots, all against the [`oracle::Oracle`] by way of the
 //!   [`pipeline::Pipeline`]. An engine that defers counts of edges is checked against its bounds;
 //! - [`accounting_tests!`]: the guarantees of an engine that accounts for every byte, in
 //!   [`accounting`];
-//! - [`label_tests!`]: the guarantees of an engine whose graphs get labels while they are open, in
-//!   [`labels`];
 //! - [`durable_tests!`]: the guarantees of an engine that owns files, in [`durable`]: flushed
 //!   commits survive everything, and a failed read ([`reads`]) is an error, never a wrong answer.
 //!
@@ -57,7 +55,9 @@ pub mod skipped;
 
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Catalog, Engine, EngineError, MemoryUse, Topology};
+use hedgerow_model::{
+    Archiving, Catalog, Durable, Engine, EngineError, MemoryUse, Retained, Topology, UnitLocks,
+};
 use hedgerow_sync::Arc;
 
 /// Names an engine for the tests.
@@ -77,6 +77,15 @@ pub trait Tested: 'static {
     /// timestamp.
     const UNLINKED: fn(&Self::Engine) -> usize = |_| 0;
 
+    /// The bytes that each timestamp keeps, for an engine that tells.
+    const RETAINED: fn(&Self::Engine, &UnitLocks<'_>) -> Retained = |_, _| Vec::new();
+
+    /// The capability of an engine to store the graph in files.
+    const DURABLE: fn(&Self::Engine) -> Option<&dyn Durable> = |_| None;
+
+    /// The capability of an engine to archive commits.
+    const ARCHIVING: fn(&Self::Engine) -> Option<&dyn Archiving> = |_| None;
+
     /// Creates an empty store.
     fn engine(topology: Topology, catalog: Catalog) -> Self::Engine;
 }
@@ -84,7 +93,7 @@ pub trait Tested: 'static {
 /// Counts the bytes that an engine holds.
 pub type Recount<E> = fn(&E, &HeldLocks<'_>) -> MemoryUse;
 
-/// Names an engine that keeps [files](hedgerow_model::Durable) of its own.
+/// Names an engine that keeps [files](Tested::DURABLE) of its own.
 pub trait TestedDurable: Tested {
     /// Opens the files; an empty store if there are none.
     ///

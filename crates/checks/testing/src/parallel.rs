@@ -3,14 +3,14 @@
 
 use crate::Tested;
 use crate::check::read;
-use crate::pipeline::{Units, count};
+use crate::pipeline::{count, unit_locks};
 use crate::records::content;
 use hedgerow_encoding::{EdgeListWriter, list_as_record};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Allowance, Catalog, CommitTimestamp, Counts, Cursor, Direction, EdgeChange,
-    EdgeSchema, Effects, Engine, EngineError, LabelId, LabelSchema, ParallelEdges, ParallelSchema, Record,
-    RecordCursor, RecordSchema, RecordView, Topology, VertexChange, VertexEffect, VertexId,
+    EdgeSchema, Effects, Engine, EngineError, GraphView, LabelId, LabelSchema, ParallelEdges, ParallelSchema,
+    Record, RecordCursor, RecordSchema, Topology, VertexChange, VertexEffect, VertexId,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -39,18 +39,18 @@ pub fn catalog() -> Catalog {
 pub type PairChange = ((u32, u32), Option<Vec<(u64, Option<u32>)>>);
 
 /// A store, and its expected contents.
-pub struct ParallelGraph<E> {
+pub struct ParallelGraph<T: Tested> {
     /// The store.
-    pub engine: E,
+    pub engine: T::Engine,
     topology: Topology,
     model: Model,
     last: CommitTimestamp,
     counts: Counts,
 }
 
-impl<E: Engine> ParallelGraph<E> {
+impl<T: Tested> ParallelGraph<T> {
     /// Wraps an empty store of [`catalog`].
-    pub fn new(engine: E, topology: Topology) -> Self {
+    pub fn new(engine: T::Engine, topology: Topology) -> Self {
         ParallelGraph {
             engine,
             topology,
@@ -138,7 +138,7 @@ impl<E: Engine> ParallelGraph<E> {
     /// # Errors
     /// A file could not be read or written.
     pub fn flush(&self) -> Result<(), EngineError> {
-        let Some(durable) = self.engine.durable() else { return Ok(()) };
+        let Some(durable) = T::DURABLE(&self.engine) else { return Ok(()) };
         // SAFETY: every timestamp from the first on counts as live.
         let live =
             unsafe { LiveTimestamps::as_of(Vec::new(), self.last) }.and_all_from(CommitTimestamp::ZERO);
@@ -154,7 +154,7 @@ impl<E: Engine> ParallelGraph<E> {
         let live = live.iter().map(|token| token.at()).collect();
         // SAFETY: all registered timestamps are there, and the next will be `last` or above.
         let live = unsafe { LiveTimestamps::as_of(live, self.last) };
-        self.engine.maintain(&live, &Units::all_free(), usize::MAX).unwrap();
+        self.engine.maintain(&live, &unit_locks(0, Counts::default()), usize::MAX).unwrap();
     }
 
     /// Checks the newest state.
@@ -166,7 +166,7 @@ impl<E: Engine> ParallelGraph<E> {
 }
 
 /// Reads parallel edges by every method.
-fn check<V: RecordView>(view: &V, model: &Model, topology: Topology) {
+fn check<V: GraphView>(view: &V, model: &Model, topology: Topology) {
     assert_eq!(
         view.parallel_edge_count(LABEL).exact(),
         Some(model.values().map(|edges| edges.len() as u64).sum::<u64>())
@@ -250,7 +250,7 @@ const RECORDS: u32 = 40;
 /// Puts, changes and deletes single edges between one pair, at both ends of it.
 pub fn parallel_edges_are_changed_one_by_one<T: Tested>() {
     for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
-        let mut graph = ParallelGraph::new(T::engine(topology, catalog()), topology);
+        let mut graph = ParallelGraph::<T>::new(T::engine(topology, catalog()), topology);
         let commits: [PairChange; 7] = [
             ((1, 2), Some(vec![(7, Some(1))])),
             ((2, 1), Some(vec![(3, Some(2)), (9, Some(3))])),
@@ -275,7 +275,7 @@ pub fn every_snapshot_keeps_its_parallel_edges<T: Tested>() {
         let mut random = StdRng::seed_from_u64(seed);
         let topology =
             [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected][seed as usize % 3];
-        let mut graph = ParallelGraph::new(T::engine(topology, catalog()), topology);
+        let mut graph = ParallelGraph::<T>::new(T::engine(topology, catalog()), topology);
         let mut snapshots = Vec::new();
         for _ in 0..30 {
             let pairs: BTreeMap<_, _> =

@@ -5,9 +5,9 @@ use crate::check::{check_view, read};
 use crate::oracle::{LABELS, Oracle, Request};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Allowance, Catalog, Changes, ColumnType, CommitTimestamp, Count, Counts, EdgeSchema, Engine,
+    Admission, Allowance, Catalog, Changes, ColumnType, CommitTimestamp, Count, Counts, EdgeSchema, Engine,
     EngineError, Field, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Outcome, Reclaimed,
-    RecordSchema, Staged, StoredEdge, Topology, UnitLocks, ValueType, VertexId,
+    RecordSchema, Retained, Staged, StoredEdge, Topology, ValueType, VertexId,
 };
 
 /// A store, the oracle of its newest state, and the open snapshots.
@@ -68,11 +68,6 @@ pub(crate) fn with_first_label<T: Tested>(topology: Topology) -> Pipeline<T> {
 /// Returns the labels that are not in the store yet.
 pub(crate) fn other_labels() -> Vec<LabelSchema> {
     catalog().labels()[1..].to_vec()
-}
-
-/// Returns the capability to add labels.
-pub(crate) fn capability<E: Engine>(engine: &E) -> &dyn AddLabels {
-    engine.add_labels().expect("the engine has `AddLabels`")
 }
 
 impl<T: Tested> Pipeline<T> {
@@ -222,6 +217,12 @@ impl<T: Tested> Pipeline<T> {
         self.last
     }
 
+    /// Decides if a commit of about this number of bytes may begin.
+    #[must_use]
+    pub fn admit(&self, bytes: usize) -> Admission {
+        Admission::of(bytes, T::DURABLE(&self.engine), T::ARCHIVING(&self.engine))
+    }
+
     /// Makes everything durable, if the store owns files.
     ///
     /// # Errors
@@ -233,7 +234,7 @@ impl<T: Tested> Pipeline<T> {
     /// Announces a flush of everything so far, if the store owns files, for [`Pipeline::flush_at`].
     pub fn begin_flush(&self) -> Registered {
         let at = self.newest();
-        self.engine.durable().into_iter().for_each(|durable| durable.begin_flush(&at));
+        T::DURABLE(&self.engine).into_iter().for_each(|durable| durable.begin_flush(&at));
         at
     }
 
@@ -249,7 +250,7 @@ impl<T: Tested> Pipeline<T> {
     /// # Errors
     /// The store could not be read or written.
     pub fn flush_at(&self, at: &Registered) -> Result<(), EngineError> {
-        let Some(durable) = self.engine.durable() else { return Ok(()) };
+        let Some(durable) = T::DURABLE(&self.engine) else { return Ok(()) };
         durable.flush(at, &self.live(), &note_of(at.at()))
     }
 
@@ -291,8 +292,8 @@ impl<T: Tested> Pipeline<T> {
     /// The store could not be read or written.
     pub fn try_reclaim(&self, budget_bytes: usize, busy: u32) -> Result<Reclaimed, EngineError> {
         let live = self.live();
-        let units = Units { busy, counts: self.counts() };
-        if let Some(archiving) = self.engine.archiving()
+        let units = unit_locks(busy, self.counts());
+        if let Some(archiving) = T::ARCHIVING(&self.engine)
             && (budget_bytes == usize::MAX || archiving.is_due())
         {
             // SAFETY: everything up to `last` is applied, and nothing is freed by it before the
@@ -357,8 +358,8 @@ impl<T: Tested> Pipeline<T> {
 
     /// Returns the bytes retained by each timestamp.
     #[must_use]
-    pub fn retained(&self) -> Vec<(CommitTimestamp, usize)> {
-        self.engine.retained(&Units { busy: 0, counts: self.counts() })
+    pub fn retained(&self) -> Retained {
+        T::RETAINED(&self.engine, &unit_locks(0, self.counts()))
     }
 
     /// Returns every lock.
@@ -396,28 +397,15 @@ pub(crate) fn check_outcome(outcome: &Outcome, expected: &Outcome) {
     }
 }
 
-/// Grants every lock that is not busy.
-pub struct Units {
-    busy: u32,
-    counts: Counts,
-}
-
-impl Units {
-    /// Grants every lock.
-    #[must_use]
-    pub fn all_free() -> Self {
-        Units { busy: 0, counts: Counts::default() }
-    }
-}
-
-impl UnitLocks for Units {
-    fn try_with(&self, unit: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool {
-        if unit.0 & self.busy != 0 {
-            return false;
+/// Grants the locks of all units whose number has no bit of `busy`.
+pub fn unit_locks(busy: u32, counts: Counts) -> impl Fn(LockUnit, &mut dyn FnMut(&HeldLocks<'_>)) -> bool {
+    move |unit, work| {
+        let (stripes, is_free) = ([unit.0], unit.0 & busy == 0);
+        if is_free {
+            // SAFETY: there is one thread, so no other thread holds any lock.
+            let locks = unsafe { HeldLocks::stripes(&stripes, u32::MAX, counts.clone()) };
+            work(&locks);
         }
-        let stripes = [unit.0];
-        // SAFETY: there is one thread, so no other thread holds any lock.
-        work(&unsafe { HeldLocks::stripes(&stripes, u32::MAX, self.counts.clone()) });
-        true
+        is_free
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::Tested;
 use crate::oracle::{LABELS, Request};
-use crate::pipeline::{Pipeline, capability, other_labels, with_first_label};
-use hedgerow_model::Topology;
+use crate::pipeline::{Pipeline, other_labels, with_first_label};
+use hedgerow_model::{Engine, Topology};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -93,8 +93,7 @@ pub fn every_snapshot_stays_what_it_was<T: Tested>() {
 }
 
 /// Like [`every_snapshot_stays_what_it_was`], but the graph has one label at the start, gets the
-/// others in between, and keeps its snapshots: for engines with
-/// [`AddLabels`](hedgerow_model::AddLabels).
+/// others in between, and keeps its snapshots.
 pub fn every_snapshot_stays_what_it_was_while_labels_come<T: Tested>() {
     run(|topology, steps| {
         let mut pipeline = with_first_label::<T>(topology);
@@ -105,7 +104,7 @@ pub fn every_snapshot_stays_what_it_was_while_labels_come<T: Tested>() {
                 play(&mut pipeline, &of_labels_below(known, step));
                 pipeline.assert_counters_are_exact();
             }
-            capability(&pipeline.engine).add_label(label);
+            pipeline.engine.add_label(label);
             pipeline.assert_counters_are_exact();
         }
         pipeline.check(&VERTICES);

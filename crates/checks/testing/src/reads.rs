@@ -2,8 +2,8 @@
 
 use crate::oracle::{LABELS, RECORDS};
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, LabelId, NewestFirst, NewestRecords, ParallelEdges, ReadError,
-    RecordCursor, RecordView, VertexId,
+    Adjacency, Column, Cursor, Direction, GraphView, LabelId, ParallelEdges, ReadError, RecordCursor,
+    VertexId,
 };
 use std::fmt::Debug;
 use std::ops::ControlFlow;
@@ -19,7 +19,7 @@ fn text<T: Debug>(answer: Result<T, ReadError>) -> Answer {
 }
 
 /// Calls all methods of a view of [`crate::pipeline::catalog`], about these vertices.
-pub fn each_read<V: RecordView>(view: &V, vertices: &[u32], ask: &mut Ask<'_>) {
+pub fn each_read<V: GraphView>(view: &V, vertices: &[u32], ask: &mut Ask<'_>) {
     ask("scan_vertices", &|| {
         let mut visited = Vec::new();
         text(view.each_vertex(0..u32::MAX, |vertex| visited.push(vertex)).map(|()| visited))
@@ -38,7 +38,7 @@ pub fn each_read<V: RecordView>(view: &V, vertices: &[u32], ask: &mut Ask<'_>) {
     }
 }
 
-fn each_read_of_edges<V: RecordView, W: Column>(
+fn each_read_of_edges<V: GraphView, W: Column>(
     view: &V,
     (label, direction): (LabelId, Direction),
     vertices: &[u32],
@@ -69,13 +69,12 @@ fn each_read_of_edges<V: RecordView, W: Column>(
         ask("contiguous", &|| text(adjacency.cursor().contiguous(vertex)));
         ask("newest_first", &|| {
             let mut cursor = adjacency.cursor();
-            let Some(ordered) = cursor.in_commit_order() else { return Ok("no order".into()) };
             let mut visited = Vec::new();
-            let flow = ordered.newest_first(vertex, |id, value, commit| {
+            let flow = cursor.newest_first(vertex, |id, value, commit| {
                 visited.push((id, value, commit));
                 ControlFlow::<()>::Continue(())
             });
-            text(flow.map(|_| visited))
+            text(flow.map(|flow| flow.map(|_| visited)))
         });
         ask("intersect", &|| intersect::<V::Adjacency<'_, W>>(&adjacency, vertex, &ids));
         ask("common_neighbors", &|| common_neighbors::<V::Adjacency<'_, W>>(&adjacency, [vertex, ids[0]]));
@@ -95,7 +94,7 @@ fn common_neighbors<A: Adjacency>(adjacency: &A, ends: [VertexId; 2]) -> Answer 
     text(A::common_neighbors([&mut one, &mut other], ends, |id| visited.push(id)).map(|()| visited))
 }
 
-fn each_read_of_records<V: RecordView>(
+fn each_read_of_records<V: GraphView>(
     view: &V,
     (label, direction): (LabelId, Direction),
     vertices: &[u32],
@@ -114,13 +113,12 @@ fn each_read_of_records<V: RecordView>(
         });
         ask("newest_first of records", &|| {
             let mut cursor = cursor();
-            let Some(ordered) = cursor.in_commit_order() else { return Ok("no order".into()) };
             let mut visited = Vec::new();
-            let flow = ordered.newest_first(vertex, |neighbor, record, commit| {
+            let flow = cursor.newest_first(vertex, |neighbor, record, commit| {
                 visited.push((neighbor, record.to_vec(), commit));
                 ControlFlow::<()>::Continue(())
             });
-            text(flow.map(|_| visited))
+            text(flow.map(|flow| flow.map(|_| visited)))
         });
         for other in vertices.iter().copied().map(VertexId::new) {
             ask("find of a record", &|| {
@@ -140,7 +138,7 @@ fn scan_records<C: RecordCursor>(cursor: &mut C) -> Answer {
 }
 
 /// Calls all methods of a view about parallel edges of a label.
-pub fn each_read_of_parallel_edges<V: RecordView>(
+pub fn each_read_of_parallel_edges<V: GraphView>(
     view: &V,
     label: LabelId,
     vertices: &[u32],

@@ -9,8 +9,7 @@ use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Allowance, Archiving, Catalog, Column, ColumnType, CommitTimestamp, Counts,
     Cursor, Direction, EdgeChange, EdgeSchema, Effects, Engine, Field, GraphView, LabelId, LabelSchema,
-    LockUnit, Record, RecordCursor, RecordSchema, RecordView, Topology, UnitLocks, Value, ValueType,
-    VertexId,
+    LockUnit, Record, RecordCursor, RecordSchema, Topology, Value, ValueType, VertexId,
 };
 use hedgerow_sync::thread::{self, JoinHandle};
 use hedgerow_sync::{Arc, Condvar, Mutex, RawLock};
@@ -144,7 +143,7 @@ impl<T: Tested> Graph<T> {
 
     /// Makes the newest state durable, if the store owns files.
     pub fn flush(self: &Arc<Self>) {
-        if let Some(durable) = self.engine.durable() {
+        if let Some(durable) = T::DURABLE(&self.engine) {
             let snapshot = self.open();
             durable.begin_flush(&snapshot.token);
             durable.flush(&snapshot.token, &self.live(), &[]).expect("no file fails");
@@ -155,7 +154,8 @@ impl<T: Tested> Graph<T> {
     /// Archives the newest state, in an engine that archives, and frees all garbage.
     pub fn reclaim(self: &Arc<Self>) {
         self.open().archive(false);
-        self.engine.maintain(&self.live(), &**self, usize::MAX).expect("no file fails");
+        let units = |unit, work: &mut dyn FnMut(&HeldLocks<'_>)| self.try_with(unit, work);
+        self.engine.maintain(&self.live(), &units, usize::MAX).expect("no file fails");
     }
 
     /// Returns the timestamps of the open snapshots.
@@ -172,7 +172,7 @@ impl<T: Tested> Graph<T> {
     pub fn assert_reclaims_to_nothing(self: &Arc<Self>) {
         self.reclaim();
         assert_eq!(self.engine.memory().retained_bytes, 0);
-        assert!(self.engine.retained(&**self).is_empty());
+        assert!(T::RETAINED(&self.engine, &|unit, work| self.try_with(unit, work)).is_empty());
     }
 
     fn counts(&self) -> Counts {
@@ -193,7 +193,7 @@ impl<T: Tested> Snapshot<T> {
     /// Archives this state, in an engine that archives; returns true if it is archived.
     pub fn archive(&self, waits: bool) -> bool {
         let archive = |archiving: &dyn Archiving| archiving.archive(&self.token, &self.graph.live(), waits);
-        self.graph.engine.archiving().is_some_and(|archiving| archive(archiving).expect("no file fails"))
+        T::ARCHIVING(&self.graph.engine).is_some_and(|archiving| archive(archiving).expect("no file fails"))
     }
 
     /// Reads every unit `times` times.
@@ -221,7 +221,7 @@ impl<T: Tested> Snapshot<T> {
 
 impl<T: Tested> Snapshot<T> {
     /// Reads the records of every unit. Each must stay as it is until the cursor is called again.
-    fn check_records(&self, view: &impl RecordView) {
+    fn check_records(&self, view: &impl GraphView) {
         let mut cursor = view.edge_records(LabelId::DEFAULT, Direction::Out).expect("the one label");
         for (unit, expected) in (0..).zip(&self.expected) {
             let found = cursor.find(self.graph.owner(unit), VertexId::new(0)).expect("no file fails");
@@ -239,7 +239,8 @@ impl<T: Tested> Drop for Snapshot<T> {
     }
 }
 
-impl<T: Tested> UnitLocks for Graph<T> {
+impl<T: Tested> Graph<T> {
+    /// Runs `work` under the lock of a unit if it is free.
     fn try_with(&self, unit: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool {
         let lock = &self.locks[unit.0 as usize];
         if !lock.try_lock() {

@@ -3,7 +3,7 @@
 
 use hedgerow_erased::{ErasedEngine, Make};
 use hedgerow_log::files::FileSystem;
-use hedgerow_model::{Catalog, EngineError, EngineOptions, Topology};
+use hedgerow_model::{Catalog, Durable, EngineError, EngineOptions, Topology};
 use hedgerow_testing::reference::{REFERENCE_IN_FILES, ReferenceEngine, ReferenceOptions};
 use hedgerow_testing::simulated::SimulatedFiles;
 use hedgerow_testing::{Tested, TestedDurable};
@@ -23,6 +23,7 @@ impl Tested for TestedReference {
     type Engine = ReferenceEngine;
 
     const UNIT_SIZE: u32 = 1;
+    const DURABLE: fn(&Self::Engine) -> Option<&dyn Durable> = |engine| Some(engine);
 
     fn engine(topology: Topology, catalog: Catalog) -> ReferenceEngine {
         empty::<TestedReference>(topology, catalog)
@@ -48,6 +49,7 @@ impl Tested for NamedReference {
     type Engine = ErasedEngine;
 
     const UNIT_SIZE: u32 = 1;
+    const DURABLE: fn(&Self::Engine) -> Option<&dyn Durable> = ErasedEngine::durable;
 
     fn engine(topology: Topology, catalog: Catalog) -> ErasedEngine {
         empty::<NamedReference>(topology, catalog)
@@ -83,7 +85,6 @@ impl Tested for InMemory {
 mod in_memory {
     use super::*;
     hedgerow_testing::contract_tests!(InMemory);
-    hedgerow_testing::label_tests!(InMemory);
 
     #[test]
     fn readers_see_whole_prefixes_while_writers_and_reclaimers_run() {

@@ -9,7 +9,7 @@ use hedgerow_kernels::{
     Sources, Sssp, TriangleCount, Wcc,
 };
 use hedgerow_log::files::FileSystem;
-use hedgerow_model::{Catalog, CommitTimestamp, Counts, Engine, LabelId, Topology, VertexId};
+use hedgerow_model::{Catalog, CommitTimestamp, Counts, Durable, Engine, LabelId, Topology, VertexId};
 use hedgerow_testing::Tested;
 use hedgerow_testing::oracle::{Oracle, Request};
 use hedgerow_testing::pipeline::{Pipeline, catalog};
@@ -31,6 +31,7 @@ impl Tested for TestedReference {
     type Engine = ReferenceEngine;
 
     const UNIT_SIZE: u32 = 1;
+    const DURABLE: fn(&Self::Engine) -> Option<&dyn Durable> = |engine| Some(engine);
 
     fn engine(topology: Topology, catalog: Catalog) -> ReferenceEngine {
         engine(topology, catalog, &SimulatedFiles::new(1))

@@ -2,7 +2,7 @@
 
 use super::layout::{Layout, Row};
 use crate::error::{CliError, StoredError};
-use hedgerow::kernels::{Adjacency, Cursor, GraphView, Kernel, KernelError, RecordView};
+use hedgerow::kernels::{Adjacency, Cursor, GraphView, Kernel, KernelError};
 use hedgerow::{Column, ColumnType, Direction, EdgeSchema, LabelId, ValueRef, VertexId};
 use hedgerow_encoding::ParallelList;
 use hedgerow_model::{EdgeValue, ParallelEdges, Raw32, Raw64, ReadError, RecordCursor};
@@ -24,7 +24,7 @@ pub struct Cuts {
 impl Kernel for Cuts {
     type Output = Vec<Range<u32>>;
 
-    fn run<V: RecordView>(self, view: &V) -> Result<Self::Output, KernelError> {
+    fn run<V: GraphView>(self, view: &V) -> Result<Self::Output, KernelError> {
         let adjacency = view.adjacency::<()>(self.label, self.direction)?;
         Ok(adjacency.cuts(PARTS)?)
     }
@@ -46,7 +46,7 @@ impl Kernel for Scan<'_> {
     type Output = Flow;
 
     /// O(edges).
-    fn run<V: RecordView>(self, view: &V) -> Result<Flow, KernelError> {
+    fn run<V: GraphView>(self, view: &V) -> Result<Flow, KernelError> {
         match &self.layout.edges {
             EdgeSchema::Parallel(_) => self.lists(view),
             EdgeSchema::Record(_) if self.with_data => self.records(view),
@@ -73,7 +73,7 @@ impl Scan<'_> {
         Ok(scanned?)
     }
 
-    fn records<V: RecordView>(self, view: &V) -> Result<Flow, KernelError> {
+    fn records<V: GraphView>(self, view: &V) -> Result<Flow, KernelError> {
         let Scan { layout, direction, range, visit, .. } = self;
         let mut records = view.edge_records(layout.label, direction)?;
         let scanned = records.scan(range, |owner, neighbor, record| {
@@ -82,7 +82,7 @@ impl Scan<'_> {
         Ok(scanned?)
     }
 
-    fn lists<V: RecordView>(self, view: &V) -> Result<Flow, KernelError> {
+    fn lists<V: GraphView>(self, view: &V) -> Result<Flow, KernelError> {
         let Scan { layout, direction, range, visit, .. } = self;
         let mut records = view.edge_records(layout.label, direction)?;
         let scanned = records.scan(range, |owner, neighbor, list| {

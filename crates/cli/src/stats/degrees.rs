@@ -1,7 +1,7 @@
 //! Degree statistics.
 
 use crate::text;
-use hedgerow::kernels::{Adjacency, Execution, Kernel, KernelError, RecordView, scan_each_edge};
+use hedgerow::kernels::{Adjacency, Execution, GraphView, Kernel, KernelError, scan_each_edge};
 use hedgerow::{Direction, LabelId, VertexId};
 use serde::Serialize;
 use std::fmt;
@@ -62,7 +62,7 @@ impl Kernel for DegreeCensus<'_> {
     type Output = Degrees;
 
     /// O(vertices + edges), little memory.
-    fn run<V: RecordView>(self, view: &V) -> Result<Degrees, KernelError> {
+    fn run<V: GraphView>(self, view: &V) -> Result<Degrees, KernelError> {
         let adjacency = view.adjacency::<()>(self.label, self.direction)?;
         let cuts = adjacency.cuts(self.execution.parts())?;
         let tallies = self.execution.map_chunks(cuts, |range| self.count(view, range))?;
@@ -73,7 +73,7 @@ impl Kernel for DegreeCensus<'_> {
 }
 
 impl DegreeCensus<'_> {
-    fn count(&self, view: &impl RecordView, range: Range<u32>) -> Result<Tally, KernelError> {
+    fn count(&self, view: &impl GraphView, range: Range<u32>) -> Result<Tally, KernelError> {
         let mut tally = Tally::default();
         let mut current: Option<(VertexId, u64)> = None;
         scan_each_edge(view, self.label, self.direction, range, |vertex, neighbors| {

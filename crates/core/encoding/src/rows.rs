@@ -16,8 +16,8 @@
 
 use crate::ParallelList;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, EdgeValue, LabelId, Neighbors, NoCommitOrder, ReadError,
-    RecordCursor, VertexId, ViewError,
+    Adjacency, Column, ColumnType, Cursor, EdgeValue, LabelId, Neighbors, ReadError, RecordCursor, VertexId,
+    ViewError,
 };
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
@@ -148,7 +148,6 @@ fn value_of<W: Column>(content: &[u8]) -> Result<W, ReadError> {
 
 impl<R: ReadRows, W: Column> Cursor for RowCursor<R, W> {
     type Value = W;
-    type Ordered = NoCommitOrder<W>;
 
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         let keys = EntryKey::new(vertex, neighbor).alone();
@@ -244,10 +243,6 @@ impl<R: ReadRows> RowRecords<R> {
 impl<R: ReadRows> RecordCursor for RowRecords<R> {
     type Parallel<'c>
         = ParallelList<'c>
-    where
-        Self: 'c;
-    type Ordered<'c>
-        = NoCommitOrder<()>
     where
         Self: 'c;
 

@@ -1,8 +1,8 @@
 //! Capability: engines that write to a log first, and later move the changes to a structure that is
 //! cheap to read.
 
-use crate::EngineError;
 use crate::token::{LiveTimestamps, Registered};
+use crate::{Admission, EngineError};
 use rayon::ThreadPool;
 
 /// An engine whose commits first go to a log in memory, from which they are archived in batches
@@ -10,9 +10,12 @@ use rayon::ThreadPool;
 ///
 /// A fully archived state is the cheapest to read: the graph keeps the newest one for readers that
 /// prefer speed to freshness (GraphOne, 6.1: stale views).
-pub trait Archiving {
+pub trait Archiving: Send + Sync {
     /// Returns true if enough changes wait to be archived now. O(1), called after each commit.
     fn is_due(&self) -> bool;
+
+    /// Decides if a commit may begin, as [`Durable::admit`](crate::Durable::admit) does.
+    fn admit(&self) -> Admission;
 
     /// Archives every commit up to `at`, and no later commit. Returns false if another thread has
     /// already archived a later commit. If another thread is archiving, waits for it if `waits` is

@@ -95,17 +95,11 @@ macro_rules! with_width {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EdgeValue(pub u64);
 
-mod sealed {
-    pub trait Sealed {}
-}
-
 /// A type of edge values: `()`, `u32`, `u64`, `i64`, `f32`, `f64`, [`RecordHandle`], [`Raw32`],
 /// [`Raw64`].
 ///
 /// `()` is topology: it can read every label, whatever that label's column.
-pub trait Column:
-    bytemuck::Pod + Default + PartialEq + std::fmt::Debug + Send + Sync + sealed::Sealed
-{
+pub trait Column: bytemuck::Pod + Default + PartialEq + std::fmt::Debug + Send + Sync {
     /// The column's type at run time.
     const TYPE: ColumnType;
 
@@ -133,8 +127,6 @@ pub fn unit_slice(length: usize) -> &'static [()] {
     &UNITS[..length]
 }
 
-impl sealed::Sealed for () {}
-
 impl Column for () {
     const TYPE: ColumnType = ColumnType::Unit;
 
@@ -155,8 +147,6 @@ macro_rules! column {
         column!($type, $name, $variant, $to, $from, false);
     };
     ($type:ty, $name:ident, $variant:ident, $to:expr, $from:expr, $is_raw:literal) => {
-        impl sealed::Sealed for $type {}
-
         impl Column for $type {
             const TYPE: ColumnType = ColumnType::$name;
             const IS_RAW: bool = $is_raw;

@@ -1,7 +1,10 @@
 //! Capability: engines with their own files.
 
 use crate::token::{LiveTimestamps, Registered};
-use crate::{CommitTimestamp, Counts, EngineError, FileUpkeep, KeyRef, VertexId};
+use crate::{
+    Admission, CommitTimestamp, CompactProgress, Counts, EngineError, EngineReport, KeyRef, VertexId,
+};
+use std::ops::ControlFlow;
 
 /// An engine that stores the graph in its own files.
 ///
@@ -10,7 +13,7 @@ use crate::{CommitTimestamp, Counts, EngineError, FileUpkeep, KeyRef, VertexId};
 /// flush replaces the checkpoints of other engines: the log before it may be removed. For the
 /// store, the engine also keeps the [keys](crate::Effects::keys) of vertices, and a
 /// [note](Durable::note).
-pub trait Durable {
+pub trait Durable: Send + Sync {
     /// The commit up to which the files are complete. They contain no later commit. Never
     /// decreases, even after failures. O(1).
     fn durable_through(&self) -> CommitTimestamp;
@@ -36,6 +39,17 @@ pub trait Durable {
     /// # Errors
     /// A file could not be read.
     fn each_key(&self, visit: &mut dyn FnMut(VertexId, KeyRef<'_>)) -> Result<(), EngineError>;
+
+    /// Decides if a commit of about `bytes` bytes may begin. Called before the commit takes locks.
+    /// An engine that has deferred too much work delays commits here, where they block no other
+    /// commit. By default admits every commit. O(1).
+    ///
+    /// An engine without deferred work must admit a commit of any size: a flush could never make
+    /// room for a commit larger than the limit, so the commit would wait forever.
+    fn admit(&self, bytes: usize) -> Admission {
+        let _ = bytes;
+        Admission::Granted
+    }
 
     /// Returns true if a [flush](Durable::flush) should begin, before commits have to wait for one.
     /// Then [`Engine::is_maintenance_due`](crate::Engine::is_maintenance_due) returns true, too.
@@ -67,9 +81,31 @@ pub trait Durable {
     /// succeed.
     fn flush(&self, at: &Registered, live: &LiveTimestamps, note: &[u8]) -> Result<(), EngineError>;
 
-    /// The capability to report on the files and to compact them; `None`, the default, if the
-    /// engine has nothing to report.
-    fn upkeep(&self) -> Option<&dyn FileUpkeep> {
-        None
+    /// Reports on the files and on memory; `None`, the default, if the engine has nothing to
+    /// report. O(files); lists the directory.
+    ///
+    /// # Errors
+    /// The directory could not be read.
+    fn report(&self) -> Result<Option<EngineReport>, EngineError> {
+        Ok(None)
+    }
+
+    /// Rewrites the present files until they contain only versions that some timestamp in `live`
+    /// sees, in the engine's minimum number of sorted runs. Takes memory for a few blocks, and disk
+    /// space for the output of its largest step. By default does nothing.
+    ///
+    /// Calls `observe` after each piece of work, and ends early if `observe` breaks; completed work
+    /// stays. Other threads may read, commit and flush concurrently; the files that they add may
+    /// stay as they are. O(bytes of the files).
+    ///
+    /// # Errors
+    /// A file could not be read or written. The graph is as before, and a later call continues.
+    fn compact_all(
+        &self,
+        live: &LiveTimestamps,
+        observe: &mut dyn FnMut(CompactProgress) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, EngineError> {
+        let _ = (live, observe);
+        Ok(ControlFlow::Continue(()))
     }
 }

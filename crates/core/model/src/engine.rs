@@ -2,22 +2,24 @@
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use crate::{
-    AddLabels, Allowance, Archiving, Changes, CommitTimestamp, Durable, EngineError, LockUnit, ReadError,
-    RecordView, Staged, VertexId,
+    Allowance, Changes, CommitTimestamp, EngineError, GraphView, LabelSchema, LockUnit, ReadError, Staged,
+    VertexId,
 };
 use rayon::ThreadPool;
-use std::time::Duration;
 
 /// A store of versioned adjacencies.
 ///
 /// An engine knows nothing of transactions, keys, logs or conflicts, which the commit pipeline
 /// handles. It receives proofs ([`token`](crate::token)) of the guarantees that it may rely on.
+///
+/// A capability that few engines have is a trait of its own: [`Durable`](crate::Durable),
+/// [`Archiving`](crate::Archiving). The code that makes an engine hands its capabilities over.
 pub trait Engine: Send + Sync + 'static {
     /// State through which an open snapshot reads, such as open files; `()` in memory.
     type Snapshot: Send + Sync + 'static;
 
     /// A state of the graph.
-    type View<'s>: RecordView
+    type View<'s>: GraphView
     where
         Self: 's;
 
@@ -77,39 +79,20 @@ pub trait Engine: Send + Sync + 'static {
     /// locks gave.
     fn apply(&self, locks: &mut HeldLocks<'_>, stamps: Stamps, staged: Self::Staged<'_>);
 
-    /// The capability to add labels; `None`, the default, if the engine's labels are fixed.
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        None
-    }
-
-    /// The capability to store the graph in files; `None` if the graph is in memory, and restored
-    /// from a checkpoint and the log.
-    fn durable(&self) -> Option<&dyn Durable> {
-        None
-    }
-
-    /// The capability to archive commits that wait in a log in memory; `None`, the default, if all
-    /// states are equally cheap to read.
-    fn archiving(&self) -> Option<&dyn Archiving> {
-        None
-    }
-
-    /// Decides if a commit of about `bytes` bytes may begin. Called before the commit takes locks.
-    /// An engine that has deferred too much work delays commits here, where they block no other
-    /// commit. O(1).
+    /// Adds a label with the next id, while writers and readers continue. `label` declares the data
+    /// on its edges.
     ///
-    /// An engine without deferred work must admit a commit of any size: maintenance could never
-    /// make room for a commit larger than the limit, so the commit would wait forever.
-    #[inline]
-    fn admit(&self, bytes: usize) -> Admission {
-        let _ = bytes;
-        Admission::Granted
-    }
+    /// Calls never run concurrently. No commit has effects on the label before the call returns.
+    /// Every view, even of an older timestamp, shows the label, without edges until a commit adds
+    /// some.
+    ///
+    /// Cannot fail: by now the label may be in the manifest of a store.
+    fn add_label(&self, label: &LabelSchema);
 
     /// Opens the state through which a snapshot of a registered timestamp reads. O(1) in memory.
     ///
     /// The call may come long after the timestamp was published, after commits,
-    /// [flushes](Durable::flush) and steps of [maintenance](Engine::maintain), and two calls for
+    /// [flushes](crate::Durable::flush) and steps of [maintenance](Engine::maintain), and two calls for
     /// one timestamp may return different values. Both show the same state, because a registered
     /// timestamp keeps the versions that it sees.
     ///
@@ -156,42 +139,20 @@ pub trait Engine: Send + Sync + 'static {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError>;
-
-    /// Bytes kept for each timestamp and for no newer timestamp, ascending; empty if the engine
-    /// does not track them.
-    ///
-    /// Leaves out units that another thread has locked.
-    fn retained(&self, _units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
-        Vec::new()
-    }
 
     /// The memory that the engine uses, without what its allocator has
     /// [reserved](MemoryUse::reserved_bytes). O(1).
     fn memory(&self) -> MemoryUse;
 }
 
-/// The result of [`Engine::admit`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Admission {
-    /// The commit may begin.
-    Granted,
-    /// The commit may begin after this time: deferred work grows faster than it is done, and
-    /// commits would soon have to wait for all of it.
-    AfterPause(Duration),
-    /// The commit may ask again after a step of [maintenance](Engine::maintain).
-    AfterMaintenance,
-    /// The commit may ask again after a [flush](Durable::flush), in an engine with its own files.
-    AfterFlush,
-}
+/// Runs work under the lock of a unit if the lock is free. Returns true if it was free.
+pub type UnitLocks<'l> = dyn Fn(LockUnit, &mut dyn FnMut(&HeldLocks<'_>)) -> bool + 'l;
 
-/// Provides the locks that [`Engine::maintain`] needs.
-pub trait UnitLocks {
-    /// Runs `work` under the lock of `unit` if the lock is free. Returns true if it was free.
-    fn try_with(&self, unit: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool;
-}
+/// Bytes kept for each timestamp and for no newer timestamp, ascending.
+pub type Retained = Vec<(CommitTimestamp, usize)>;
 
 /// The progress of a step of [`Engine::maintain`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 //! - [`Operation`]: a requested change, by keys; [`Effects`]: the resolved changes of a commit, by
 //!   ids;
 //! - [`Engine`]: staging and applying [`Changes`], and freeing garbage;
-//! - capabilities of engines: [`AddLabels`] adds labels to an open graph, [`Durable`] stores the
-//!   graph in the engine's own files, [`FileUpkeep`] reports on these files and compacts them;
+//! - capabilities of engines: [`Durable`] stores the graph in the engine's own files,
+//!   [`Archiving`] moves commits from a log in memory;
 //! - [`GraphView`], [`Adjacency`], [`Cursor`]: reading a state of the graph;
 //! - [`token`]: the proofs (a registered timestamp, held locks, a stamp) that connect readers,
 //!   writers and engines.
@@ -31,12 +31,11 @@
 //!
 //! Set intersection, which the study builds from scans and searches, is [`Adjacency::intersect`].
 
-mod add_labels;
+mod admission;
 mod allowance;
 mod archiving;
 mod changes;
 mod column;
-mod commit_order;
 mod count;
 mod cuts;
 mod durable;
@@ -65,12 +64,11 @@ mod value;
 mod view;
 mod view_state;
 
-pub use add_labels::AddLabels;
+pub use admission::Admission;
 pub use allowance::Allowance;
 pub use archiving::Archiving;
 pub use changes::{AppendedEdges, Changes, MOST_COMMITS, Staged, first_bits};
 pub use column::{Column, ColumnType, EdgeValue, Raw32, Raw64, RecordHandle, ValueColumn, unit_slice};
-pub use commit_order::{NewestFirst, NewestRecords, NoCommitOrder};
 pub use count::Count;
 pub use cuts::cuts_by_work;
 pub use durable::Durable;
@@ -79,7 +77,7 @@ pub use effects::{
     AdjacencyEffects, Counts, CountsBeside, DeferredOutcome, EdgeChange, EdgeOutcome, Effects, Outcome,
     ParallelOutcome, StoredEdge, VertexChange, VertexEffect,
 };
-pub use engine::{Admission, Engine, MaintenanceProgress, MemoryUse, Reclaimed, UnitLocks};
+pub use engine::{Engine, MaintenanceProgress, MemoryUse, Reclaimed, Retained, UnitLocks};
 pub use engine_error::{CapacityError, EngineError, WriteError};
 pub use engine_options::EngineOptions;
 pub use growing_catalog::{GrowingCatalog, measure_searched_labels};
@@ -89,12 +87,12 @@ pub use names::UnknownName;
 pub use operation::Operation;
 pub use read_error::ReadError;
 pub use record_change::{RecordChange, RecordMode};
-pub use records::{NoParallelEdges, NoRecords, ParallelEdges, RecordCursor, RecordView};
+pub use records::{NoParallelEdges, NoRecords, ParallelEdges, RecordCursor};
 pub use schema::{Catalog, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, SchemaError};
 pub use topology::{Direction, Topology};
 pub use upkeep::{
     CacheUse, CompactProgress, CompactionLimits, EngineMemory, EngineReport, FileProblem, FileTotals,
-    FileUpkeep, FilesCheck, LevelReport, PartReport, StoredPart, VersionInFile,
+    FilesCheck, LevelReport, PartReport, StoredPart, VersionInFile,
 };
 pub use value::{Record, Value, ValueRef, ValueType};
 pub use view::{Adjacency, Cursor, GraphView, Neighbors, ViewError};

@@ -1,34 +1,8 @@
 //! Encoded records, returned by views.
 
-use crate::{
-    Count, Direction, GraphView, LabelId, NewestRecords, NoCommitOrder, ReadError, Record, VertexId,
-    ViewError,
-};
+use crate::{CommitTimestamp, ReadError, VertexId};
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range, RangeInclusive};
-
-/// Capability of a view: reading the records of vertices and edges.
-pub trait RecordView: GraphView {
-    /// The cursor over the records of one label's edges.
-    type EdgeRecords<'v>: RecordCursor
-    where
-        Self: 'v;
-
-    /// The record of `vertex`; `None` if the vertex does not exist. O(1).
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError>;
-
-    /// Number of parallel edges of `label`, as far as it is known. Their
-    /// [`edge_count`](GraphView::edge_count) is the number of connected pairs of vertices; an
-    /// undirected edge counts once. 0 if edges of the label cannot be parallel, or if a pair with
-    /// several edges is a repeated neighbor, as in a static graph. O(1).
-    fn parallel_edge_count(&self, label: LabelId) -> Count;
-
-    /// A cursor over the records of `label` in `direction`; each thread needs its own.
-    ///
-    /// # Errors
-    /// There is no such label or direction, or the label's edges have no records.
-    fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError>;
-}
 
 /// Reads the encoded records of edges, and lends them until its next call.
 ///
@@ -37,10 +11,6 @@ pub trait RecordView: GraphView {
 pub trait RecordCursor {
     /// The parallel edges from one vertex to another.
     type Parallel<'c>: ParallelEdges<'c>
-    where
-        Self: 'c;
-    /// The capability to read records newest first; [`NoCommitOrder`] without it.
-    type Ordered<'c>: NewestRecords<'c>
     where
         Self: 'c;
 
@@ -66,10 +36,22 @@ pub trait RecordCursor {
         visit: impl FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, ReadError>;
 
-    /// Reads the records newest first, if the engine keeps the order of commits.
+    /// Like [`Cursor::newest_first`](crate::Cursor::newest_first), with the record of each edge.
     #[inline]
-    fn in_commit_order(&mut self) -> Option<Self::Ordered<'_>> {
-        None
+    fn newest_first<'c, B>(
+        &'c mut self,
+        vertex: VertexId,
+        visit: impl FnMut(VertexId, &'c [u8], CommitTimestamp) -> ControlFlow<B>,
+    ) -> Result<Option<ControlFlow<B>>, ReadError> {
+        let _ = (vertex, visit);
+        Ok(None)
+    }
+
+    /// See [`Cursor::time_disorder`](crate::Cursor::time_disorder).
+    #[inline]
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, ReadError> {
+        let _ = vertex;
+        Ok(None)
     }
 
     /// The parallel edges from `vertex` to `neighbor`, if there are any.
@@ -114,10 +96,6 @@ pub struct NoRecords(Infallible);
 impl RecordCursor for NoRecords {
     type Parallel<'c>
         = NoParallelEdges
-    where
-        Self: 'c;
-    type Ordered<'c>
-        = NoCommitOrder<()>
     where
         Self: 'c;
 

@@ -1,33 +1,6 @@
-//! Capability: engines that report on and compact their own files. Results of checking such files.
+//! Reports on an engine's own files, their compaction, and checks of them.
 
-use crate::token::LiveTimestamps;
-use crate::{Direction, EngineError, LabelId, VertexId};
-use std::ops::ControlFlow;
-
-/// Upkeep of the files of a [durable](crate::Durable) engine, at an application's request.
-pub trait FileUpkeep {
-    /// Reports on the files and on memory. O(files); lists the directory.
-    ///
-    /// # Errors
-    /// The directory could not be read.
-    fn report(&self) -> Result<EngineReport, EngineError>;
-
-    /// Rewrites the present files until they contain only versions that some timestamp in `live`
-    /// sees, in the engine's minimum number of sorted runs. Takes memory for a few blocks, and disk
-    /// space for the output of its largest step.
-    ///
-    /// Calls `observe` after each piece of work, and ends early if `observe` breaks; completed work
-    /// stays. Other threads may read, commit and flush concurrently; the files that they add may
-    /// stay as they are. O(bytes of the files).
-    ///
-    /// # Errors
-    /// A file could not be read or written. The graph is as before, and a later call continues.
-    fn compact_all(
-        &self,
-        live: &LiveTimestamps,
-        observe: &mut dyn FnMut(CompactProgress) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, EngineError>;
-}
+use crate::{Direction, LabelId, VertexId};
 
 /// Limits on the resources of compactions in the background. Exceeded while commits would otherwise
 /// have to wait for compactions.
@@ -54,7 +27,7 @@ impl Default for CompactionLimits {
     }
 }
 
-/// The progress of a [full compaction](FileUpkeep::compact_all).
+/// The progress of a [full compaction](crate::Durable::compact_all).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CompactProgress {

@@ -4,8 +4,8 @@
 //! per run, never per edge.
 
 use crate::{
-    Column, ColumnType, CommitTimestamp, Count, Direction, EdgeChange, LabelId, NewestFirst, ReadError,
-    Topology, VertexId, intersect,
+    Column, ColumnType, CommitTimestamp, Count, Direction, EdgeChange, LabelId, ReadError, Record,
+    RecordCursor, Topology, VertexId, intersect,
 };
 use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
@@ -16,6 +16,11 @@ use std::ops::{ControlFlow, Range};
 pub trait GraphView: Sync {
     /// The adjacency of one label in one direction, with values of type `W`.
     type Adjacency<'v, W: Column>: Adjacency<Value = W>
+    where
+        Self: 'v;
+    /// The cursor over the records of one label's edges; [`NoRecords`](crate::NoRecords) without
+    /// records.
+    type EdgeRecords<'v>: RecordCursor
     where
         Self: 'v;
 
@@ -32,7 +37,7 @@ pub trait GraphView: Sync {
     fn vertex_count(&self) -> u64;
 
     /// Number of edges of `label`, as far as the engine has counted them. An undirected edge counts
-    /// once. All [parallel](crate::RecordView::parallel_edge_count) edges between two vertices
+    /// once. All [parallel](GraphView::parallel_edge_count) edges between two vertices
     /// count once: they are one edge to an engine. O(1).
     fn edge_count(&self, label: LabelId) -> Count;
 
@@ -72,7 +77,7 @@ pub trait GraphView: Sync {
     /// [`RecordHandle`](crate::RecordHandle) is a column of engines that keep records behind
     /// handles (`hedgerow-in-memory`), which only these engines can read. A view without handles
     /// returns [`ViewError::NoHandles`] for a label with records; every view lends records by
-    /// [`edge_records`](crate::RecordView::edge_records).
+    /// [`edge_records`](GraphView::edge_records).
     ///
     /// # Errors
     /// If the label or direction does not exist, the column has another type, or the view has no
@@ -82,6 +87,21 @@ pub trait GraphView: Sync {
         label: LabelId,
         direction: Direction,
     ) -> Result<Self::Adjacency<'_, W>, ViewError>;
+
+    /// The record of `vertex`; `None` if the vertex does not exist. O(1).
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError>;
+
+    /// Number of parallel edges of `label`, as far as it is known. Their
+    /// [`edge_count`](GraphView::edge_count) is the number of connected pairs of vertices; an
+    /// undirected edge counts once. 0 if edges of the label cannot be parallel, or if a pair with
+    /// several edges is a repeated neighbor, as in a static graph. O(1).
+    fn parallel_edge_count(&self, label: LabelId) -> Count;
+
+    /// A cursor over the records of `label` in `direction`; each thread needs its own.
+    ///
+    /// # Errors
+    /// There is no such label or direction, or the label's edges have no records.
+    fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError>;
 }
 
 /// The neighbors of all vertices, for one label and direction.
@@ -230,9 +250,6 @@ pub type Neighbors<'a, W> = (&'a [VertexId], &'a [W]);
 pub trait Cursor {
     /// The type of edge values.
     type Value: Column;
-    /// The capability to read edges newest first; [`NoCommitOrder`](crate::NoCommitOrder) without
-    /// it.
-    type Ordered: NewestFirst<Value = Self::Value>;
 
     /// The number of neighbors of `vertex`. Gathers them by default; faster cursors override it.
     #[inline]
@@ -266,10 +283,28 @@ pub trait Cursor {
         run: impl FnMut(VertexId, &[VertexId], &[Self::Value]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, ReadError>;
 
-    /// Reads edges newest first, if the engine keeps the order of commits.
+    /// Visits the neighbors of `vertex`, each with its value and the commit that put or last
+    /// changed it, newest first (LiveGraph, section 4: a log is read from its end). Returns `None`,
+    /// the default, if the engine does not keep the order of commits. O(visited edges + superseded
+    /// entries between them).
     #[inline]
-    fn in_commit_order(&mut self) -> Option<&mut Self::Ordered> {
-        None
+    fn newest_first<B>(
+        &mut self,
+        vertex: VertexId,
+        visit: impl FnMut(VertexId, Self::Value, CommitTimestamp) -> ControlFlow<B>,
+    ) -> Result<Option<ControlFlow<B>>, ReadError> {
+        let _ = (vertex, visit);
+        Ok(None)
+    }
+
+    /// An upper bound on how far the edges of `vertex` are out of [time](crate::RecordSchema::time)
+    /// order: the time of an edge exceeds the time of an edge that [`Cursor::newest_first`] visits
+    /// earlier by at most this bound. Ignores edges whose time is null. `None`, the default, if the
+    /// engine keeps no bound. O(1).
+    #[inline]
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, ReadError> {
+        let _ = vertex;
+        Ok(None)
     }
 
     /// Prefetches the place of `vertex`'s neighbors, for a later [`Cursor::prefetch`]. Changes no

@@ -79,7 +79,7 @@ pub enum Error {
         /// The newest commit.
         newest: CommitTimestamp,
     },
-    /// The engine is not `NewestFirst`.
+    /// The engine does not keep the order of commits.
     #[error("this engine does not keep the order in which edges were put; `tel` does")]
     NoCommitOrder,
     /// Staged writes have no commit yet.
@@ -102,11 +102,6 @@ pub enum Error {
     /// A different label has that name.
     #[error(transparent)]
     LabelExists(Box<LabelExists>),
-    /// The engine is not `AddLabels`.
-    #[error(
-        "the engine of this graph takes no labels while the graph is open; close it, and use `hedgerow::store::add_labels`"
-    )]
-    FixedLabels,
     /// A record in a bulk ingest does not fit.
     #[error("number {edge} of the edges to ingest, counted from 0: {error}")]
     BulkRecord {

@@ -17,7 +17,7 @@ impl Store {
     ///
     /// # Errors
     /// A label of one of the names has different edges, two of the names are equal, there are too
-    /// many labels, the engine takes none, or the graph cannot be written; nothing has changed
+    /// many labels, or the graph cannot be written; nothing has changed
     /// then. If the manifest could not be replaced, the log is poisoned.
     pub fn add_labels(&self, labels: &[LabelSchema]) -> Result<Vec<LabelId>, Error> {
         let _adding = self.adding_labels.lock();
@@ -28,14 +28,13 @@ impl Store {
             labels.iter().zip(&ids).filter(|(_, id)| id.is_none()).map(|(label, _)| label.clone()).collect();
         let mut added = Vec::with_capacity(new.len());
         if !new.is_empty() {
-            let engine = self.engine.add_labels().ok_or(Error::FixedLabels)?;
             self.catalog.to_catalog().with_labels(&new)?;
             if self.sequencer.is_poisoned() {
                 return Err(Error::Poisoned);
             }
             self.journal().map_or(Ok(()), |journal| Ok::<_, Error>(journal.log()?.add_labels(&new)?))?;
             for label in new {
-                engine.add_label(&label);
+                self.engine.add_label(&label);
                 added.push(self.catalog.push(label));
             }
         }

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::settings::Compaction;
 use crate::store::Store;
 use hedgerow_model::{Durable, Engine, MaintenanceProgress, Reclaimed, UnitLocks};
-use hedgerow_sequencer::{PendingReclaim, ReaderKind, ReclaimLocks, Sequencer};
+use hedgerow_sequencer::{PendingReclaim, ReaderKind, Sequencer};
 use hedgerow_sync::atomic::Ordering;
 
 /// Maximum bytes that a thread reclaims per step, or the last snapshot when it closes.
@@ -46,8 +46,8 @@ impl Store {
     /// caller has no stamp that is not applied.
     pub(crate) fn maintain(&self, budget_bytes: usize) -> Result<MaintenanceProgress, Error> {
         let archived = self.archive(budget_bytes == usize::MAX)?;
-        let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
-        let MaintenanceProgress { mut reclaimed, advanced } = self.maintain_under(&locks, budget_bytes)?;
+        let MaintenanceProgress { mut reclaimed, advanced } = self
+            .maintain_under(&|unit, work| self.units.try_with(unit, &self.sequencer, work), budget_bytes)?;
         reclaimed.bytes += archived.reclaimed.bytes;
         Ok(MaintenanceProgress { reclaimed, advanced: advanced || archived.advanced })
     }
@@ -76,7 +76,7 @@ impl Store {
     /// The freeing part of [`Store::maintain`], with the given locks.
     pub(crate) fn maintain_under(
         &self,
-        locks: &dyn UnitLocks,
+        locks: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, Error> {
         if !self.may_maintain() {

@@ -12,7 +12,7 @@ use hedgerow_model::{
     Allowance, CapacityError, Catalog, CommitTimestamp, Engine as _, GrowingCatalog, LabelId, MemoryUse,
     Topology,
 };
-use hedgerow_sequencer::{LockTable, ReclaimLocks, Sequencer, Wakeup};
+use hedgerow_sequencer::{LockTable, Sequencer, Wakeup};
 use hedgerow_sync::{Arc, Mutex, OnceLock};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
@@ -162,10 +162,10 @@ impl Store {
         OnEngine { store: self, engine }
     }
 
-    /// Bytes that each timestamp keeps; see [`Engine::retained`](hedgerow_model::Engine::retained).
+    /// Bytes that each timestamp keeps; see [`ErasedEngine::retained`].
     pub fn retained(&self) -> BTreeMap<CommitTimestamp, usize> {
-        let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
-        self.engine.retained(&locks).into_iter().collect()
+        let retained = self.engine.retained(&|unit, work| self.units.try_with(unit, &self.sequencer, work));
+        retained.into_iter().collect()
     }
 
     /// The memory that the graph uses. O(1).

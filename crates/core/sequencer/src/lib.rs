@@ -77,7 +77,7 @@ pub use commit_log::CommitLog;
 pub use error::SequencerError;
 pub use heads::Head;
 pub use history::{AsOf, History};
-pub use locks::{LockGuard, LockTable, ReclaimLocks, Stripes};
+pub use locks::{LockGuard, LockTable, Stripes};
 pub use registration::{ReaderKind, Registrar, Registration};
 pub use sequencer::{OpenTimestamp, Sequencer, Stamped};
 pub use wakeup::Wakeup;

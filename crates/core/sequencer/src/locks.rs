@@ -13,8 +13,8 @@
 use crate::appenders::{Appenders, OngoingAppend};
 use crate::gate::Gate;
 use crate::sequencer::Sequencer;
+use hedgerow_model::LockUnit;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{LockUnit, UnitLocks};
 use hedgerow_sync::RawLock;
 use smallvec::SmallVec;
 use std::borrow::Borrow;
@@ -84,6 +84,24 @@ impl LockTable {
         stripes.sort_unstable();
         stripes.dedup();
         stripes
+    }
+
+    /// Runs `work`, which reclaims, under the lock of `unit` if the lock is free. Returns true if it
+    /// was free. `work` takes the newest state from `sequencer` on demand.
+    pub fn try_with(
+        &self,
+        unit: LockUnit,
+        sequencer: &Sequencer,
+        work: &mut dyn FnMut(&HeldLocks<'_>),
+    ) -> bool {
+        let stripe = self.stripe(unit);
+        if !self.stripes[stripe as usize].try_lock() {
+            return false;
+        }
+        let mut guard =
+            LockGuard { table: self, stripes: SmallVec::from_slice(&[stripe]), beside: ConcurrentWith::All };
+        work(&guard.held(sequencer));
+        true
     }
 
     /// Locks `stripes`, which ascend, waiting as needed.
@@ -228,30 +246,6 @@ impl<T: Borrow<LockTable>> Drop for LockGuard<T> {
     }
 }
 
-/// Locks units for reclamation: one at a time, and only if free.
-pub struct ReclaimLocks<'t> {
-    /// The lock table.
-    pub table: &'t LockTable,
-    /// Source of the newest state while a lock is held.
-    pub sequencer: &'t Sequencer,
-}
-
-impl UnitLocks for ReclaimLocks<'_> {
-    fn try_with(&self, unit: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool {
-        let stripe = self.table.stripe(unit);
-        if !self.table.stripes[stripe as usize].try_lock() {
-            return false;
-        }
-        let mut guard = LockGuard {
-            table: self.table,
-            stripes: SmallVec::from_slice(&[stripe]),
-            beside: ConcurrentWith::All,
-        };
-        work(&guard.held(self.sequencer));
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -336,10 +330,9 @@ mod tests {
         let guard = LockGuard::lock(&table, table.stripes([LockUnit(9), LockUnit(2)].into_iter()));
         assert!(guard.covers(LockUnit(1)) && guard.covers(LockUnit(10)) && !guard.covers(LockUnit(3)));
         let sequencer = Sequencer::default();
-        let reclaim = ReclaimLocks { table: &table, sequencer: &sequencer };
-        assert!(!reclaim.try_with(LockUnit(17), &mut |_| ()));
+        assert!(!table.try_with(LockUnit(17), &sequencer, &mut |_| ()));
         drop(guard);
-        assert!(reclaim.try_with(LockUnit(17), &mut |held| assert!(held.covers(LockUnit(1)))));
+        assert!(table.try_with(LockUnit(17), &sequencer, &mut |held| assert!(held.covers(LockUnit(1)))));
         drop(LockGuard::lock(&table, table.all()));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Inline;
 use crate::batch::{BatchRows, RowBatch, as_bytes, from_bytes};
-use hedgerow_model::{Adjacency, Column, Cursor, EdgeValue, Neighbors, NoCommitOrder, ReadError, VertexId};
+use hedgerow_model::{Adjacency, Column, Cursor, EdgeValue, Neighbors, ReadError, VertexId};
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
@@ -165,7 +165,6 @@ impl<'a, W> ErasedCursor<'a, W> {
 
 impl<W: Column> Cursor for ErasedCursor<'_, W> {
     type Value = W;
-    type Ordered = NoCommitOrder<W>;
 
     #[inline]
     fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {

@@ -3,8 +3,8 @@
 use crate::view::ErasedView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
-    AddLabels, Admission, Allowance, Archiving, Changes, CommitTimestamp, Durable, Engine, EngineError,
-    LockUnit, MaintenanceProgress, MemoryUse, ReadError, Staged, UnitLocks, VertexId,
+    Admission, Allowance, Archiving, Changes, Durable, Engine, EngineError, LabelSchema, LockUnit,
+    MaintenanceProgress, MemoryUse, ReadError, Retained, Staged, UnitLocks, VertexId,
 };
 use hedgerow_sync::Arc;
 use rayon::ThreadPool;
@@ -13,19 +13,80 @@ use smallbox::{SmallBox, smallbox};
 use std::any::Any;
 use std::fmt;
 
-/// Wraps any engine. The [crate](crate) documentation describes the cost.
+/// Wraps any engine, with its capabilities. The [crate](crate) documentation describes the cost.
 #[derive(Clone)]
-pub struct ErasedEngine(Arc<dyn AnyEngine>);
+pub struct ErasedEngine(Arc<dyn AnyEngine>, Capabilities);
+
+/// The capabilities that the engine has.
+#[derive(Clone, Default)]
+struct Capabilities {
+    durable: Option<Arc<dyn Durable>>,
+    archiving: Option<Arc<dyn Archiving>>,
+    retained: Option<Arc<dyn Fn(&UnitLocks<'_>) -> Retained + Send + Sync>>,
+}
 
 impl ErasedEngine {
-    /// Erases the type of `engine`.
+    /// Erases the type of `engine`, without its capabilities.
     pub fn new(engine: impl Engine) -> Self {
-        ErasedEngine(Arc::new(engine))
+        ErasedEngine(Arc::new(engine), Capabilities::default())
     }
 
-    /// Erases the type of an engine that the caller still uses at its own type.
+    /// Erases the type of an engine that the caller still uses at its own type, without its
+    /// capabilities.
     pub fn shared<E: Engine>(engine: &Arc<E>) -> Self {
-        ErasedEngine(Arc::<E>::clone(engine))
+        ErasedEngine(Arc::<E>::clone(engine), Capabilities::default())
+    }
+
+    /// Adds the capability of the same `engine` to store the graph in files.
+    #[must_use]
+    pub fn with_durable<E: Engine + Durable>(mut self, engine: &Arc<E>) -> Self {
+        self.1.durable = Some(Arc::<E>::clone(engine));
+        self
+    }
+
+    /// Adds the capability of the same `engine` to archive commits.
+    #[must_use]
+    pub fn with_archiving<E: Engine + Archiving>(mut self, engine: &Arc<E>) -> Self {
+        self.1.archiving = Some(Arc::<E>::clone(engine));
+        self
+    }
+
+    /// Adds a function of the same `engine` that tells which timestamps keep its memory. It may
+    /// leave out units that another thread has locked.
+    #[must_use]
+    pub fn with_retained<E: Engine>(
+        mut self,
+        engine: &Arc<E>,
+        retained: fn(&E, &UnitLocks<'_>) -> Retained,
+    ) -> Self {
+        let engine = Arc::<E>::clone(engine);
+        self.1.retained = Some(Arc::new(move |units| retained(&engine, units)));
+        self
+    }
+
+    /// The capability to store the graph in files; `None` if the graph is in memory, and restored
+    /// from a checkpoint and the log.
+    #[inline]
+    pub fn durable(&self) -> Option<&dyn Durable> {
+        self.1.durable.as_deref()
+    }
+
+    /// The capability to archive commits that wait in a log in memory; `None` if all states are
+    /// equally cheap to read.
+    #[inline]
+    pub fn archiving(&self) -> Option<&dyn Archiving> {
+        self.1.archiving.as_deref()
+    }
+
+    /// Bytes that each timestamp keeps; empty if the engine does not tell.
+    pub fn retained(&self, units: &UnitLocks<'_>) -> Retained {
+        self.1.retained.as_ref().map_or(Vec::new(), |retained| retained(units))
+    }
+
+    /// Decides if a commit of about `bytes` bytes may begin: asks the capabilities that defer work.
+    #[inline]
+    pub fn admit(&self, bytes: usize) -> Admission {
+        Admission::of(bytes, self.durable(), self.archiving())
     }
 
     /// Returns true if the engine [appends](Engine::APPENDS), which the constant of this type does
@@ -80,13 +141,7 @@ trait AnyEngine: Send + Sync {
         pool: Option<&ThreadPool>,
     ) -> Result<Staged<ErasedStaged<'l>>, EngineError>;
 
-    fn add_labels(&self) -> Option<&dyn AddLabels>;
-
-    fn durable(&self) -> Option<&dyn Durable>;
-
-    fn archiving(&self) -> Option<&dyn Archiving>;
-
-    fn admit(&self, bytes: usize) -> Admission;
+    fn add_label(&self, label: &LabelSchema);
 
     fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError>;
 
@@ -99,11 +154,9 @@ trait AnyEngine: Send + Sync {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError>;
-
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)>;
 
     fn memory(&self) -> MemoryUse;
 }
@@ -142,20 +195,8 @@ impl<E: Engine> AnyEngine for E {
         }))
     }
 
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        Engine::add_labels(self)
-    }
-
-    fn durable(&self) -> Option<&dyn Durable> {
-        Engine::durable(self)
-    }
-
-    fn archiving(&self) -> Option<&dyn Archiving> {
-        Engine::archiving(self)
-    }
-
-    fn admit(&self, bytes: usize) -> Admission {
-        Engine::admit(self, bytes)
+    fn add_label(&self, label: &LabelSchema) {
+        Engine::add_label(self, label);
     }
 
     fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError> {
@@ -178,14 +219,10 @@ impl<E: Engine> AnyEngine for E {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         Engine::maintain(self, live, units, budget_bytes)
-    }
-
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
-        Engine::retained(self, units)
     }
 
     fn memory(&self) -> MemoryUse {
@@ -222,20 +259,8 @@ impl Engine for ErasedEngine {
         (staged.0)(locks, stamps);
     }
 
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        self.0.add_labels()
-    }
-
-    fn durable(&self) -> Option<&dyn Durable> {
-        self.0.durable()
-    }
-
-    fn archiving(&self) -> Option<&dyn Archiving> {
-        self.0.archiving()
-    }
-
-    fn admit(&self, bytes: usize) -> Admission {
-        self.0.admit(bytes)
+    fn add_label(&self, label: &LabelSchema) {
+        self.0.add_label(label);
     }
 
     fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError> {
@@ -257,14 +282,10 @@ impl Engine for ErasedEngine {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         self.0.maintain(live, units, budget_bytes)
-    }
-
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
-        self.0.retained(units)
     }
 
     fn memory(&self) -> MemoryUse {

@@ -16,7 +16,8 @@
 //!   and sorted;
 //! - a degree counts as expensive, so that kernels count all degrees once;
 //! - parallel edges are copied when they are read;
-//! - commit order is not available: only the core of the engine traits is passed on.
+//! - commit order is not available: only the core of the engine traits is passed on, and the
+//!   capabilities that [`ErasedEngine`] is given.
 //!
 //! `docs/notes/2026-11-virtual-calls.md` has measurements of the cost.
 //!

@@ -20,7 +20,7 @@ pub enum Make {
     /// Makes an empty engine in memory: a stored graph is restored from its checkpoint and its log.
     InMemory(fn(EngineOptions) -> ErasedEngine),
     /// Opens the engine from its own files in the directory of a store, or makes it empty if there
-    /// are none. The engine owns [files](hedgerow_model::Engine::durable), so a graph with it needs
+    /// are none. The engine owns [files](ErasedEngine::durable), so a graph with it needs
     /// a store.
     InFiles(fn(Arc<dyn FileSystem>, EngineOptions) -> Result<ErasedEngine, EngineError>),
 }

@@ -2,7 +2,7 @@
 
 use crate::Inline;
 use hedgerow_encoding::{EdgeListWriter, ParallelList};
-use hedgerow_model::{NoCommitOrder, ParallelEdges, ReadError, RecordCursor, VertexId};
+use hedgerow_model::{ParallelEdges, ReadError, RecordCursor, VertexId};
 use std::ops::{ControlFlow, Range};
 
 /// Receives the source, destination and record of an edge.
@@ -111,10 +111,6 @@ fn flow_of<B>(flow: ControlFlow<B>, kept: &mut ControlFlow<B>) -> ControlFlow<()
 impl RecordCursor for ErasedRecords<'_> {
     type Parallel<'c>
         = ParallelList<'c>
-    where
-        Self: 'c;
-    type Ordered<'c>
-        = NoCommitOrder<()>
     where
         Self: 'c;
 

@@ -5,7 +5,7 @@ use crate::cursor::{AnyCursor, BatchingCursor, ErasedCursor};
 use crate::records::{AnyRecords, ErasedRecords};
 use hedgerow_model::{
     Adjacency, Column, ColumnType, CommitTimestamp, Count, Direction, EdgeChange, GraphView, LabelId,
-    ReadError, Record, RecordView, Topology, VertexId, ViewError, with_column, with_width,
+    ReadError, Record, Topology, VertexId, ViewError, with_column, with_width,
 };
 use smallbox::smallbox;
 use std::marker::PhantomData;
@@ -19,7 +19,7 @@ pub struct ErasedView<'s>(pub(crate) Inline<dyn AnyView + 's>);
 
 impl<'s> ErasedView<'s> {
     /// Erases the type of `view`.
-    pub fn new(view: impl RecordView + 's) -> Self {
+    pub fn new(view: impl GraphView + 's) -> Self {
         ErasedView(smallbox!(view))
     }
 }
@@ -32,7 +32,7 @@ pub(crate) struct Asked {
     is_raw: bool,
 }
 
-/// [`GraphView`] and [`RecordView`] with their generic parts erased.
+/// [`GraphView`] with its generic parts erased.
 pub(crate) trait AnyView: Sync {
     fn timestamp(&self) -> CommitTimestamp;
 
@@ -74,7 +74,7 @@ pub(crate) trait AnyView: Sync {
     ) -> Result<Inline<dyn AnyRecords + '_>, ViewError>;
 }
 
-impl<V: RecordView> AnyView for V {
+impl<V: GraphView> AnyView for V {
     fn timestamp(&self) -> CommitTimestamp {
         GraphView::timestamp(self)
     }
@@ -142,11 +142,11 @@ impl<V: RecordView> AnyView for V {
     }
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
-        RecordView::vertex_record(self, vertex)
+        GraphView::vertex_record(self, vertex)
     }
 
     fn parallel_edge_count(&self, label: LabelId) -> Count {
-        RecordView::parallel_edge_count(self, label)
+        GraphView::parallel_edge_count(self, label)
     }
 
     fn edge_records(
@@ -154,13 +154,17 @@ impl<V: RecordView> AnyView for V {
         label: LabelId,
         direction: Direction,
     ) -> Result<Inline<dyn AnyRecords + '_>, ViewError> {
-        Ok(smallbox!(RecordView::edge_records(self, label, direction)?))
+        Ok(smallbox!(GraphView::edge_records(self, label, direction)?))
     }
 }
 
 impl GraphView for ErasedView<'_> {
     type Adjacency<'v, W: Column>
         = ErasedAdjacency<'v, W>
+    where
+        Self: 'v;
+    type EdgeRecords<'v>
+        = ErasedRecords<'v>
     where
         Self: 'v;
 
@@ -217,13 +221,6 @@ impl GraphView for ErasedView<'_> {
         let adjacency = self.0.adjacency(label, direction, Asked { column: W::TYPE, is_raw: W::IS_RAW })?;
         Ok(ErasedAdjacency { adjacency, values: PhantomData })
     }
-}
-
-impl RecordView for ErasedView<'_> {
-    type EdgeRecords<'v>
-        = ErasedRecords<'v>
-    where
-        Self: 'v;
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         self.0.vertex_record(vertex)

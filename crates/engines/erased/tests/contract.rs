@@ -3,8 +3,9 @@
 #![cfg(not(hedgerow_shuttle))]
 
 use hedgerow_erased::ErasedEngine;
-use hedgerow_model::{Catalog, Engine, EngineOptions, Topology};
+use hedgerow_model::{Catalog, Engine, EngineOptions, Retained, Topology, UnitLocks};
 use hedgerow_rapid::{PARTITION_SIZE, Rapid};
+use hedgerow_sync::Arc;
 use hedgerow_tel::Tel;
 use hedgerow_testing::{Recount, Tested};
 
@@ -15,9 +16,11 @@ impl Tested for ErasedRapid {
 
     const UNIT_SIZE: u32 = PARTITION_SIZE as u32;
     const RECOUNT: Option<Recount<Self::Engine>> = Some(|engine, _| engine.memory());
+    const RETAINED: fn(&Self::Engine, &UnitLocks<'_>) -> Retained = ErasedEngine::retained;
 
     fn engine(topology: Topology, catalog: Catalog) -> ErasedEngine {
-        ErasedEngine::new(Rapid::new(EngineOptions { topology, catalog }))
+        let engine = Arc::new(Rapid::new(EngineOptions { topology, catalog }));
+        ErasedEngine::shared(&engine).with_retained(&engine, Rapid::retained)
     }
 }
 
@@ -39,11 +42,9 @@ mod rapid {
     use super::*;
     hedgerow_testing::contract_tests!(ErasedRapid);
     hedgerow_testing::accounting_tests!(ErasedRapid);
-    hedgerow_testing::label_tests!(ErasedRapid);
 }
 
 mod tel {
     use super::*;
     hedgerow_testing::contract_tests!(ErasedTel);
-    hedgerow_testing::label_tests!(ErasedTel);
 }

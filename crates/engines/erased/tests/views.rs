@@ -6,7 +6,7 @@
 use hedgerow_erased::ErasedView;
 use hedgerow_kernels::csr::{BuildOptions, Csr};
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, GraphView, LabelId, RecordView, Topology, VertexId, ViewError,
+    Adjacency, Column, Cursor, Direction, GraphView, LabelId, Topology, VertexId, ViewError,
 };
 use proptest::prelude::*;
 use std::ops::ControlFlow;

@@ -5,7 +5,8 @@ use crate::graph::{Hybrid, unit_of};
 use hedgerow_in_memory::reclamation::{Garbage, Memory, MemoryChange, Superseded, Versioned};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered};
 use hedgerow_model::{
-    Archiving, EngineError, LockUnit, MaintenanceProgress, MemoryUse, Reclaimed, UnitLocks, VertexId,
+    Admission, Archiving, EngineError, LockUnit, MaintenanceProgress, MemoryUse, Reclaimed, UnitLocks,
+    VertexId,
 };
 use hedgerow_sync::MutexGuard;
 use hedgerow_sync::atomic::Ordering;
@@ -46,7 +47,7 @@ impl Hybrid {
     pub(crate) fn take_step(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> MaintenanceProgress {
         let before = self.memory_use().total_bytes();
@@ -118,6 +119,10 @@ impl Archiving for Hybrid {
         self.upkeep.is_archiving_due(self.log.waiting())
     }
 
+    fn admit(&self) -> Admission {
+        self.upkeep.admission(self.log.waiting())
+    }
+
     fn archive(&self, at: &Registered, live: &LiveTimestamps, waits: bool) -> Result<bool, EngineError> {
         let Some(mut archiver) = self.archiver(waits) else { return Ok(false) };
         if self.log.newest().archived().through > at.at() {
@@ -173,7 +178,7 @@ impl Versioned for Hybrid {
         unsafe { vertex.remove_versions(versions.iter().map(|version| version.born), &guard, &guard) }
     }
 
-    fn retained_by(&self, version: &Superseded<VertexId>, _units: &dyn UnitLocks) -> usize {
+    fn retained_by(&self, version: &Superseded<VertexId>, _units: &UnitLocks<'_>) -> usize {
         let vertex = self.vertices.get(version.place.get());
         vertex.map_or(0, |vertex| vertex.retained_bytes(version.born, &self.domain.pin()))
     }

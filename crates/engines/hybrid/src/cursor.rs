@@ -8,8 +8,7 @@ use crate::tables::AdjacencyTable;
 use crate::tail_index::ChangedRow;
 use hedgerow_in_memory::records::HandleCursor;
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Neighbors, NoCommitOrder, ReadError, RecordHandle, VertexId, ViewState,
-    cuts_by_work,
+    Adjacency, Column, Cursor, Neighbors, ReadError, RecordHandle, VertexId, ViewState, cuts_by_work,
 };
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
@@ -135,7 +134,6 @@ impl HandleCursor for HybridCursor<'_, RecordHandle> {
 
 impl<W: Column> Cursor for HybridCursor<'_, W> {
     type Value = W;
-    type Ordered = NoCommitOrder<W>;
 
     /// O(1) for a row without changes in the log, and O(log deletions) if it has deletions;
     /// otherwise O(entries + changes), or O(changes) after a scan of all rows.

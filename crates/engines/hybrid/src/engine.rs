@@ -10,19 +10,10 @@ use crate::view::HybridView;
 use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
-    AddLabels, Admission, Allowance, Archiving, Changes, CommitTimestamp, Engine, EngineError, LabelSchema,
-    LockUnit, MaintenanceProgress, MemoryUse, ReadError, Staged, UnitLocks, VertexId,
+    Allowance, Archiving, Changes, Engine, EngineError, LabelSchema, LockUnit, MaintenanceProgress,
+    MemoryUse, ReadError, Retained, Staged, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
-
-impl AddLabels for Hybrid {
-    /// O(stored directions).
-    fn add_label(&self, label: &LabelSchema) {
-        self.records.add_label(label);
-        // Views find the label from here on.
-        self.tables.add_label(label);
-    }
-}
 
 /// Reusable room for what is staged.
 #[derive(Debug, Default)]
@@ -90,16 +81,11 @@ impl Engine for Hybrid {
         }
     }
 
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        Some(self)
-    }
-
-    fn archiving(&self) -> Option<&dyn Archiving> {
-        Some(self)
-    }
-
-    fn admit(&self, _bytes: usize) -> Admission {
-        self.upkeep.admission(self.log.waiting())
+    /// O(stored directions).
+    fn add_label(&self, label: &LabelSchema) {
+        self.records.add_label(label);
+        // Views find the label from here on.
+        self.tables.add_label(label);
     }
 
     fn open_snapshot(&self, at: &Registered) -> Result<HybridSnapshot, EngineError> {
@@ -123,19 +109,23 @@ impl Engine for Hybrid {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         Ok(self.take_step(live, units, budget_bytes))
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
+    fn memory(&self) -> MemoryUse {
+        self.memory_use()
+    }
+}
+
+impl Hybrid {
+    /// Returns the bytes kept for each timestamp and for no newer timestamp, ascending. Leaves out
+    /// units that another thread has locked.
+    pub fn retained(&self, units: &UnitLocks<'_>) -> Retained {
         let mut retained = hedgerow_in_memory::reclamation::retained(self, units);
         self.records.add_retained(&mut retained);
         retained
-    }
-
-    fn memory(&self) -> MemoryUse {
-        self.memory_use()
     }
 }

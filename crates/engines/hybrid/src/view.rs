@@ -9,7 +9,7 @@ use hedgerow_in_memory::vertices::Vertex;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
     Adjacency, Column, CommitTimestamp, Count, Direction, EdgeChange, GraphView, LabelId, ReadError, Record,
-    RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState,
+    RecordHandle, Topology, VertexId, ViewError, ViewState,
 };
 use std::ops::{ControlFlow, Range};
 
@@ -74,6 +74,10 @@ impl<'s> HybridView<'s> {
 impl GraphView for HybridView<'_> {
     type Adjacency<'v, W: Column>
         = HybridAdjacency<'v, W>
+    where
+        Self: 'v;
+    type EdgeRecords<'v>
+        = HeapCursor<HybridCursor<'v, RecordHandle>>
     where
         Self: 'v;
 
@@ -160,13 +164,6 @@ impl GraphView for HybridView<'_> {
         ViewError::check_column::<W>(label, self.engine.tables.at(number).column)?;
         Ok(HybridAdjacency::new(self.engine, self.snapshot(), self.state, number))
     }
-}
-
-impl RecordView for HybridView<'_> {
-    type EdgeRecords<'v>
-        = HeapCursor<HybridCursor<'v, RecordHandle>>
-    where
-        Self: 'v;
 
     /// O(versions of the vertex newer than the view).
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {

@@ -7,7 +7,6 @@ use hedgerow_testing::scenario::Graph;
 use support::TestedHybrid;
 
 hedgerow_testing::contract_tests!(TestedHybrid);
-hedgerow_testing::label_tests!(TestedHybrid);
 
 #[test]
 fn readers_see_whole_prefixes_beside_writers_and_archiving() {

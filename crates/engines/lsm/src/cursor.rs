@@ -3,9 +3,7 @@
 use crate::levels::{RowContent, SeenRow};
 use crate::reader::RowReader;
 use crate::rows::LsmRows;
-use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, EdgeValue, Neighbors, NoCommitOrder, ReadError, VertexId,
-};
+use hedgerow_model::{Adjacency, Column, ColumnType, Cursor, EdgeValue, Neighbors, ReadError, VertexId};
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
@@ -70,7 +68,6 @@ fn typed<'r, W: Column>(row: SeenRow<'r>, values: &'r mut Vec<W>) -> Neighbors<'
 
 impl<W: Column> Cursor for LsmCursor<'_, W> {
     type Value = W;
-    type Ordered = NoCommitOrder<W>;
 
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         self.rows.check_lock(vertex);

@@ -8,7 +8,7 @@ use crate::graph::{LsmEngine, MemoryLimits};
 use crate::kept_rows::{KeptBytes, KeptRows};
 use crate::levels::{LevelOptions, LevelSet, LevelTree, RowContent};
 use crate::mem_graph::{FlushedMemGraphs, MemContent, MemGraph};
-use crate::pace::{Filling, Pace};
+use crate::pace::Pace;
 use crate::reader::RowReader;
 use crate::sources::RowSources;
 use crate::view::LsmView;
@@ -16,9 +16,9 @@ use hedgerow_in_memory::vertices::VertexSet;
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp, Stamps};
 use hedgerow_model::{
-    AddLabels, Admission, Allowance, Catalog, Changes, CommitTimestamp, Counts, Direction, Durable, Engine,
-    EngineError, GrowingCatalog, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, ReadError,
-    Reclaimed, Staged, StoredEdge, Topology, UnitLocks, VertexId, ViewState,
+    Allowance, Catalog, Changes, CommitTimestamp, Counts, Direction, Durable, Engine, EngineError,
+    GrowingCatalog, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, ReadError, Reclaimed,
+    Staged, StoredEdge, Topology, UnitLocks, VertexId, ViewState,
 };
 use hedgerow_sync::{Arc, Mutex, RwLock};
 use rayon::ThreadPool;
@@ -158,21 +158,6 @@ impl LsmEngine {
     }
 }
 
-impl AddLabels for LsmEngine {
-    /// O(1) amortized. Waits briefly for a flush or a compaction that replaces the sources.
-    fn add_label(&self, label: &LabelSchema) {
-        // While this is held, no MemGraph replaces the active one: later ones are made with the
-        // label.
-        let sources = self.sources.read();
-        for column in columns_of(label) {
-            self.columns.push(column);
-            sources.active().add_adjacency(column);
-        }
-        // From here on, views find the label, whose adjacencies exist by now.
-        self.catalog.push(label.clone());
-    }
-}
-
 impl Engine for LsmEngine {
     type Snapshot = LsmSnapshot;
     type View<'s> = LsmView<'s>;
@@ -221,29 +206,17 @@ impl Engine for LsmEngine {
         }
     }
 
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        Some(self)
-    }
-
-    fn durable(&self) -> Option<&dyn Durable> {
-        Some(self)
-    }
-
-    fn admit(&self, bytes: usize) -> Admission {
+    /// O(1) amortized. Waits briefly for a flush or a compaction that replaces the sources.
+    fn add_label(&self, label: &LabelSchema) {
+        // While this is held, no MemGraph replaces the active one: later ones are made with the
+        // label.
         let sources = self.sources.read();
-        let (held, active) = (sources.used_bytes(), sources.active().used_bytes());
-        drop(sources);
-        let limit = self.limits.mem_graph_bytes;
-        // A commit larger than the limit goes beyond it in any case.
-        if held.saturating_add(bytes.min(limit / 2)) > limit {
-            return Admission::AfterFlush;
+        for column in columns_of(label) {
+            self.columns.push(column);
+            sources.active().add_adjacency(column);
         }
-        if self.tree.is_overfull() {
-            return Admission::AfterMaintenance;
-        }
-        let (most, flushes_left) = (limit / 2, self.tree.flushes_left());
-        let pause = self.pace.pause(Filling { bytes: active, most, flushes_left }, self.tree.is_crowded());
-        pause.map_or(Admission::Granted, Admission::AfterPause)
+        // From here on, views find the label, whose adjacencies exist by now.
+        self.catalog.push(label.clone());
     }
 
     fn open_snapshot(&self, _: &Registered) -> Result<LsmSnapshot, EngineError> {
@@ -267,7 +240,7 @@ impl Engine for LsmEngine {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        _units: &dyn UnitLocks,
+        _units: &UnitLocks<'_>,
         _budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         let running = self.pace.begin_compaction();

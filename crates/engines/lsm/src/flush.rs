@@ -1,15 +1,18 @@
-//! Flushing the MemGraphs to level 0 (LSMGraph, 4.1: MemGraphs take turns).
+//! The engine's own files: flushing the MemGraphs to level 0 (LSMGraph, 4.1: MemGraphs take turns),
+//! reports, and full compaction.
 
-use crate::adjacency::VERTICES;
+use crate::adjacency::{VERTICES, part_of};
 use crate::graph::{BegunFlush, LsmEngine};
-use crate::levels::{FlushPart, FlushPoint, RowContent};
+use crate::levels::{FlushPart, FlushPoint, FullStep, RowContent};
 use crate::mem_graph::MemGraph;
+use crate::pace::Filling;
 use crate::reader::RowReader;
 use crate::sources::RowSources;
 use hedgerow_encoding::decode_vertex;
 use hedgerow_model::token::{LiveTimestamps, Registered};
 use hedgerow_model::{
-    CommitTimestamp, Counts, Durable, EngineError, FileUpkeep, KeyRef, ReadError, VertexId,
+    Admission, CommitTimestamp, CompactProgress, Counts, Durable, EngineError, EngineReport, KeyRef,
+    PartReport, ReadError, VertexId,
 };
 use hedgerow_sync::Arc;
 use std::ops::ControlFlow;
@@ -43,6 +46,23 @@ impl Durable for LsmEngine {
     }
 
     /// True from half of the memory on: commits fill the other half during the flush.
+    fn admit(&self, bytes: usize) -> Admission {
+        let sources = self.sources.read();
+        let (held, active) = (sources.used_bytes(), sources.active().used_bytes());
+        drop(sources);
+        let limit = self.limits.mem_graph_bytes;
+        // A commit larger than the limit goes beyond it in any case.
+        if held.saturating_add(bytes.min(limit / 2)) > limit {
+            return Admission::AfterFlush;
+        }
+        if self.tree.is_overfull() {
+            return Admission::AfterMaintenance;
+        }
+        let (most, flushes_left) = (limit / 2, self.tree.flushes_left());
+        let pause = self.pace.pause(Filling { bytes: active, most, flushes_left }, self.tree.is_crowded());
+        pause.map_or(Admission::Granted, Admission::AfterPause)
+    }
+
     fn is_flush_due(&self) -> bool {
         self.sources.read().active().used_bytes() > self.limits.mem_graph_bytes / 2
     }
@@ -88,8 +108,39 @@ impl Durable for LsmEngine {
         Ok(())
     }
 
-    fn upkeep(&self) -> Option<&dyn FileUpkeep> {
-        Some(self)
+    fn report(&self) -> Result<Option<EngineReport>, EngineError> {
+        let unlisted = self.tree.unlisted()?;
+        let sources = self.sources();
+        let parts = (0..self.adjacencies()).map(|adjacency| PartReport {
+            part: part_of(adjacency),
+            levels: sources.levels.reports(adjacency),
+        });
+        Ok(Some(EngineReport {
+            parts: parts.filter(|part| !part.levels.is_empty()).collect(),
+            unlisted,
+            memory: self.memory_by_part(),
+            cache: self.tree.cache_use(),
+        }))
+    }
+
+    fn compact_all(
+        &self,
+        live: &LiveTimestamps,
+        observe: &mut dyn FnMut(CompactProgress) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, EngineError> {
+        let mut full = self.tree.compact_all(live);
+        let ended = loop {
+            match full.step(observe)? {
+                FullStep::Merged => {
+                    // Make room for the next step.
+                    self.renew_levels();
+                    self.tree.remove_unread()?;
+                }
+                FullStep::Done => break ControlFlow::Continue(()),
+                FullStep::Stopped => break ControlFlow::Break(()),
+            }
+        };
+        Ok(ended)
     }
 }
 

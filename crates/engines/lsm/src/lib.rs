@@ -17,7 +17,7 @@
 //!   row;
 //! - `kept_rows.rs`: the rows that a snapshot keeps in the order of a scan;
 //! - `view.rs`, `rows.rs`, `cursor.rs`: the state at a timestamp;
-//! - `upkeep.rs`: reports, full compaction, checks.
+//! - `checks.rs`: checks of the files of a store.
 //!
 //! A put or a deletion of an edge reads nothing, so counts of edges are bounds. Vertices lie in an
 //! adjacency of their own, in the same files. Adding a label adds two adjacencies, to the active
@@ -25,6 +25,7 @@
 
 mod adjacency;
 mod changes;
+mod checks;
 mod cursor;
 mod edge;
 mod engine;
@@ -44,7 +45,6 @@ mod tests;
 // The name by which integration tests, which share the engine under test, know the crate.
 #[cfg(all(test, not(hedgerow_shuttle)))]
 extern crate self as hedgerow_lsm;
-mod upkeep;
 mod view;
 
 pub use changes::LsmChanges;

@@ -11,7 +11,6 @@ use hedgerow_testing::durable;
 type Keeping = support::TestedLsm<{ 64 << 20 }>;
 
 hedgerow_testing::contract_tests!(Keeping);
-hedgerow_testing::label_tests!(Keeping);
 
 #[test]
 fn any_sequence_of_commits_flushes_and_openings_is_read() {

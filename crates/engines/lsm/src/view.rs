@@ -9,8 +9,8 @@ use crate::rows::LsmRows;
 use crate::sources::RowSources;
 use hedgerow_encoding::{EntryKey, ReadRows as _, RowRecords, decode_record, decode_vertex};
 use hedgerow_model::{
-    Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record, RecordView,
-    Topology, VertexId, ViewError, ViewState,
+    Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record, Topology,
+    VertexId, ViewError, ViewState,
 };
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Range};
@@ -56,6 +56,10 @@ impl LsmView<'_> {
 impl GraphView for LsmView<'_> {
     type Adjacency<'v, W: Column>
         = LsmAdjacency<'v, W>
+    where
+        Self: 'v;
+    type EdgeRecords<'v>
+        = RowRecords<LsmRows<'v>>
     where
         Self: 'v;
 
@@ -120,13 +124,6 @@ impl GraphView for LsmView<'_> {
             _ => Ok(LsmAdjacency::new(rows)),
         }
     }
-}
-
-impl RecordView for LsmView<'_> {
-    type EdgeRecords<'v>
-        = RowRecords<LsmRows<'v>>
-    where
-        Self: 'v;
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         let entry = EntryKey::new(vertex, ITSELF);

@@ -9,7 +9,6 @@ use support::TestedLsm;
 
 hedgerow_testing::contract_tests!(TestedLsm);
 hedgerow_testing::durable_tests!(TestedLsm);
-hedgerow_testing::label_tests!(TestedLsm);
 
 #[test]
 fn readers_see_whole_prefixes_beside_writers_flushes_and_compactions() {

@@ -5,7 +5,7 @@
 mod support;
 
 use hedgerow_lsm::MemGraph;
-use hedgerow_model::{CommitTimestamp, Counts, Durable, Engine, Topology};
+use hedgerow_model::{CommitTimestamp, Counts, Durable, Topology};
 use hedgerow_testing::oracle::{Oracle, Request};
 use hedgerow_testing::pipeline::Pipeline;
 use hedgerow_testing::{Tested, pipeline};
@@ -24,8 +24,7 @@ fn bytes_after<T>(
     pipeline.commit(&[put(2)], 0).unwrap();
     after(&pipeline, token);
     pipeline.check(&[1, 2, 3]);
-    let upkeep = pipeline.engine.durable().and_then(Durable::upkeep).unwrap();
-    upkeep.report().unwrap().memory.recent_bytes
+    pipeline.engine.report().unwrap().unwrap().memory.recent_bytes
 }
 
 #[test]

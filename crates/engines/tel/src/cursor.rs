@@ -7,7 +7,7 @@ use crate::scan::{count_valid, valid_from_the_end, valid_stretches};
 use crate::view::TelAdjacency;
 use hedgerow_in_memory::records::{HandleCursor, memory};
 use hedgerow_model::{
-    Column, ColumnType, CommitTimestamp, Cursor, Neighbors, NewestFirst, ReadError, RecordHandle, VertexId,
+    Column, ColumnType, CommitTimestamp, Cursor, Neighbors, ReadError, RecordHandle, VertexId,
 };
 use hedgerow_sync::epoch::Guard;
 use hedgerow_sync::prefetch;
@@ -102,7 +102,6 @@ impl HandleCursor for TelCursor<'_, RecordHandle> {
 
 impl<W: Column> Cursor for TelCursor<'_, W> {
     type Value = W;
-    type Ordered = Self;
 
     /// O(1) if nothing changed after the cursor's timestamp, as in the newest state, or if nothing
     /// was deleted; otherwise O(entries).
@@ -158,9 +157,32 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
         Ok(ControlFlow::Continue(()))
     }
 
+    fn newest_first<B>(
+        &mut self,
+        vertex: VertexId,
+        mut visit: impl FnMut(VertexId, W, CommitTimestamp) -> ControlFlow<B>,
+    ) -> Result<Option<ControlFlow<B>>, ReadError> {
+        let at = self.at;
+        let Some(log) = self.log(vertex) else { return Ok(Some(ControlFlow::Continue(()))) };
+        let created = log.created_by(at);
+        let (ids, values, creations) =
+            (&log.ids()[..created], log.values(created), &log.creations()[..created]);
+        values.iter().rev().take(AHEAD).copied().for_each(prefetch_record);
+        let visit = |position: usize| {
+            position.checked_sub(AHEAD).into_iter().for_each(|further| prefetch_record(values[further]));
+            visit(ids[position], values[position], creations[position])
+        };
+        Ok(Some(match log.is_whole(at) {
+            true => (0..created).rev().try_for_each(visit),
+            false => valid_from_the_end(&log.invalidations()[..created], at, visit),
+        }))
+    }
+
+    /// Returns `None` if the edges' records have no time.
     #[inline]
-    fn in_commit_order(&mut self) -> Option<&mut Self> {
-        Some(self)
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, ReadError> {
+        let has_times = self.adjacency.table().time.is_some();
+        Ok(has_times.then(|| self.log(vertex).map_or(0, |log| log.lateness())))
     }
 
     #[inline]
@@ -207,35 +229,5 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
         });
         debug_assert!(flow.is_continue());
         Ok((&self.gathered.0, &self.gathered.1))
-    }
-}
-
-impl<W: Column> NewestFirst for TelCursor<'_, W> {
-    fn newest_first<B>(
-        &mut self,
-        vertex: VertexId,
-        mut visit: impl FnMut(VertexId, W, CommitTimestamp) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, ReadError> {
-        let at = self.at;
-        let Some(log) = self.log(vertex) else { return Ok(ControlFlow::Continue(())) };
-        let created = log.created_by(at);
-        let (ids, values, creations) =
-            (&log.ids()[..created], log.values(created), &log.creations()[..created]);
-        values.iter().rev().take(AHEAD).copied().for_each(prefetch_record);
-        let visit = |position: usize| {
-            position.checked_sub(AHEAD).into_iter().for_each(|further| prefetch_record(values[further]));
-            visit(ids[position], values[position], creations[position])
-        };
-        match log.is_whole(at) {
-            true => Ok((0..created).rev().try_for_each(visit)),
-            false => Ok(valid_from_the_end(&log.invalidations()[..created], at, visit)),
-        }
-    }
-
-    /// Returns `None` if the edges' records have no time.
-    #[inline]
-    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, ReadError> {
-        let has_times = self.adjacency.table().time.is_some();
-        Ok(has_times.then(|| self.log(vertex).map_or(0, |log| log.lateness())))
     }
 }

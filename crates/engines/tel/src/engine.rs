@@ -1,14 +1,14 @@
 //! The implementation of [`Engine`].
 
 use crate::edge::{EdgePlans, StagedEdges};
-use crate::graph::{Tel, unit_of};
+use crate::graph::{AdjacencyTable, Tel, unit_of};
 use crate::stage::TelChanges;
 use crate::view::TelView;
 use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
-    AddLabels, Allowance, Changes, CommitTimestamp, Engine, EngineError, LockUnit, MaintenanceProgress,
-    MemoryUse, ReadError, Staged, UnitLocks, VertexId,
+    Allowance, Changes, Engine, EngineError, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
+    ReadError, Retained, Staged, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 
@@ -78,8 +78,14 @@ impl Engine for Tel {
         }
     }
 
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        Some(self)
+    /// O(stored directions).
+    fn add_label(&self, label: &LabelSchema) {
+        let labels = self.tables.len() / self.indexes.len();
+        self.records.add_label(label);
+        // The catalog checked that its labels can be numbered.
+        AdjacencyTable::of(LabelId(labels as u16), label, self.topology).for_each(|table| {
+            self.tables.push(table);
+        });
     }
 
     fn open_snapshot(&self, _: &Registered) -> Result<(), EngineError> {
@@ -102,7 +108,7 @@ impl Engine for Tel {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         let before = self.memory().total_bytes();
@@ -115,13 +121,17 @@ impl Engine for Tel {
         Ok(reclaimed.into())
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
+    fn memory(&self) -> MemoryUse {
+        self.memory_use().plus(self.records.memory())
+    }
+}
+
+impl Tel {
+    /// Returns the bytes kept for each timestamp and for no newer timestamp, ascending. Leaves out
+    /// units that another thread has locked.
+    pub fn retained(&self, units: &UnitLocks<'_>) -> Retained {
         let mut retained = hedgerow_in_memory::reclamation::retained(self, units);
         self.records.add_retained(&mut retained);
         retained
-    }
-
-    fn memory(&self) -> MemoryUse {
-        self.memory_use().plus(self.records.memory())
     }
 }

@@ -14,8 +14,8 @@ use hedgerow_in_memory::records::RecordHeap;
 use hedgerow_in_memory::vertices::{Keeps, VertexTable};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AddLabels, ColumnType, Direction, EdgeSchema, EdgeValue, EngineOptions, LabelId, LabelSchema, LockUnit,
-    MemoryUse, Topology, ValueRef, VertexId, ViewError,
+    ColumnType, Direction, EdgeSchema, EdgeValue, EngineOptions, LabelId, LabelSchema, LockUnit, MemoryUse,
+    Topology, ValueRef, VertexId, ViewError,
 };
 use hedgerow_sync::GrowingList;
 use std::io;
@@ -54,7 +54,11 @@ pub(crate) struct AdjacencyTable {
 
 impl AdjacencyTable {
     /// The tables of a label, one per stored direction.
-    fn of(label: LabelId, schema: &LabelSchema, topology: Topology) -> impl Iterator<Item = Self> + use<> {
+    pub(crate) fn of(
+        label: LabelId,
+        schema: &LabelSchema,
+        topology: Topology,
+    ) -> impl Iterator<Item = Self> + use<> {
         let column = schema.edges.column();
         // At most 8.
         let width = column.width() as u32;
@@ -222,18 +226,6 @@ impl Tel {
         keeps: &'a impl Keeps,
     ) -> Option<EntryLog<'a>> {
         self.index(table.direction).log(owner, table.label, keeps)
-    }
-}
-
-impl AddLabels for Tel {
-    /// O(stored directions).
-    fn add_label(&self, label: &LabelSchema) {
-        let labels = self.tables.len() / self.indexes.len();
-        self.records.add_label(label);
-        // The catalog checked that its labels can be numbered.
-        AdjacencyTable::of(LabelId(labels as u16), label, self.topology).for_each(|table| {
-            self.tables.push(table);
-        });
     }
 }
 

@@ -47,7 +47,7 @@
 //!   not an offset, so that readers of records need not know where they lie. Long records have
 //!   memory of their own.
 //! - A scan goes from the oldest entry to the newest, as runs of slices; only
-//!   [`NewestFirst`](hedgerow_model::NewestFirst) starts at the end of the log.
+//!   [`Cursor::newest_first`](hedgerow_model::Cursor::newest_first) starts at the end of the log.
 //! - Transactions do not write entries with their negative transaction id: entries are written
 //!   beyond the length while a commit is prepared, and get their timestamp with their stamp.
 //! - Blocks are in anonymous memory, or in a mapped file if asked for ([`Tel::with_scratch`]),

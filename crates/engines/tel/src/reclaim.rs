@@ -51,7 +51,7 @@ impl Versioned for Tel {
         change
     }
 
-    fn retained_by(&self, version: &Superseded, _units: &dyn UnitLocks) -> usize {
+    fn retained_by(&self, version: &Superseded, _units: &UnitLocks<'_>) -> usize {
         match version.place.table() {
             Some(_) => NOTE_BYTES,
             None => {

@@ -67,12 +67,12 @@ pub(crate) fn note_bytes(log: EntryLog<'_>) -> usize {
 
 impl Tel {
     /// Rewrites listed logs until freed or rewritten bytes use up the budget.
-    pub(crate) fn compact_sparse(&self, units: &dyn UnitLocks, budget_bytes: usize, done: &mut Reclaimed) {
+    pub(crate) fn compact_sparse(&self, units: &UnitLocks<'_>, budget_bytes: usize, done: &mut Reclaimed) {
         let (mut left, mut rewritten_bytes) = (Vec::new(), 0);
         while done.bytes.max(rewritten_bytes) < budget_bytes {
             let Some(log) = self.sparse.pop() else { break };
             rewritten_bytes += log.bytes;
-            let was_free = units.try_with(unit_of(log.owner), &mut |locks| {
+            let was_free = units(unit_of(log.owner), &mut |locks| {
                 assert!(locks.covers(unit_of(log.owner)), "a log is rewritten without the lock of its owner");
                 let change = self.compact(log.owner, log.table as usize, Locked::by(locks));
                 self.memory.add(change);

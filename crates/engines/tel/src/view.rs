@@ -10,7 +10,7 @@ use hedgerow_in_memory::records::HeapCursor;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
     Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record,
-    RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
+    RecordHandle, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_sync::epoch::Domain;
 use std::marker::PhantomData;
@@ -68,6 +68,10 @@ impl<'s> GraphView for TelView<'s> {
         = TelAdjacency<'s, W>
     where
         Self: 'v;
+    type EdgeRecords<'v>
+        = HeapCursor<TelCursor<'s, RecordHandle>>
+    where
+        Self: 'v;
 
     fn timestamp(&self) -> CommitTimestamp {
         self.state.timestamp()
@@ -123,13 +127,6 @@ impl<'s> GraphView for TelView<'s> {
         ViewError::check_column::<W>(label, table.column)?;
         Ok(TelAdjacency { view: *self, table, values: PhantomData })
     }
-}
-
-impl<'s> RecordView for TelView<'s> {
-    type EdgeRecords<'v>
-        = HeapCursor<TelCursor<'s, RecordHandle>>
-    where
-        Self: 'v;
 
     /// O(versions of the vertex newer than the view).
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {

@@ -163,13 +163,25 @@ impl TypedStore {
         }
         let (shared, engine) = match engine {
             #[cfg(feature = "rapid")]
-            EngineKind::Rapid => shared(rapid::new(&options, &catalog)?, TypedEngine::Rapid),
+            EngineKind::Rapid => {
+                shared(rapid::new(&options, &catalog)?, TypedEngine::Rapid, |erased, engine| {
+                    erased.with_retained(engine, hedgerow_rapid::Rapid::retained)
+                })
+            }
             #[cfg(feature = "tel")]
-            EngineKind::Tel => shared(tel::new(&options, &catalog)?, TypedEngine::Tel),
+            EngineKind::Tel => shared(tel::new(&options, &catalog)?, TypedEngine::Tel, |erased, engine| {
+                erased.with_retained(engine, hedgerow_tel::Tel::retained)
+            }),
             #[cfg(feature = "lsm")]
-            EngineKind::Lsm => shared(lsm::open(&options, &catalog, _files)?, TypedEngine::Lsm),
+            EngineKind::Lsm => {
+                shared(lsm::open(&options, &catalog, _files)?, TypedEngine::Lsm, ErasedEngine::with_durable)
+            }
             #[cfg(feature = "hybrid")]
-            EngineKind::Hybrid => shared(hybrid::new(&options, &catalog), TypedEngine::Hybrid),
+            EngineKind::Hybrid => {
+                shared(hybrid::new(&options, &catalog), TypedEngine::Hybrid, |erased, engine| {
+                    erased.with_archiving(engine).with_retained(engine, hedgerow_hybrid::Hybrid::retained)
+                })
+            }
             #[cfg(feature = "erased")]
             EngineKind::Erased(engine) => {
                 let engine = erased::new(engine, &options, &catalog, _files)?;
@@ -235,10 +247,15 @@ impl TypedStore {
     }
 }
 
-/// Returns an engine for the store, behind virtual calls, and at its own type.
-fn shared<E: Engine>(engine: E, typed: fn(Arc<E>) -> TypedEngine) -> (ErasedEngine, TypedEngine) {
+/// Returns an engine for the store, behind virtual calls and with its capabilities, and at its own
+/// type.
+fn shared<E: Engine>(
+    engine: E,
+    typed: fn(Arc<E>) -> TypedEngine,
+    with_capabilities: fn(ErasedEngine, &Arc<E>) -> ErasedEngine,
+) -> (ErasedEngine, TypedEngine) {
     let engine = Arc::new(engine);
-    (ErasedEngine::shared(&engine), typed(engine))
+    (with_capabilities(ErasedEngine::shared(&engine), &engine), typed(engine))
 }
 
 /// Opens an engine's part of a snapshot.

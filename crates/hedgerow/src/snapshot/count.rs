@@ -5,7 +5,7 @@ use crate::error::Error;
 use hedgerow_encoding::ParallelList;
 use hedgerow_erased::ErasedView;
 use hedgerow_model::{
-    Adjacency, Cursor, Direction, GraphView, LabelId, ParallelEdges, RecordCursor, RecordView, VertexId,
+    Adjacency, Cursor, Direction, GraphView, LabelId, ParallelEdges, RecordCursor, VertexId,
 };
 use std::ops::ControlFlow;
 

@@ -22,7 +22,7 @@ use crate::record_ref::RecordRef;
 use hedgerow_erased::ErasedView;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{
-    AsKey, Catalog, CommitTimestamp, Count, Counts, GraphView, Key, LabelId, RecordView, Topology, VertexId,
+    AsKey, Catalog, CommitTimestamp, Count, Counts, GraphView, Key, LabelId, Topology, VertexId,
 };
 use hedgerow_pipeline::{Newest, NewestEdge, Overlay, StagedChanges, ViewReads};
 use hedgerow_sequencer::{AsOf, ReaderKind, Registrar, Registration, Sequencer};
@@ -151,7 +151,7 @@ pub(crate) fn view_of<'s, E: GraphEngine>(engine: &'s E, snapshot: &'s Snapshot)
 }
 
 /// Returns the number of edges of a label; an engine counts parallel edges as one.
-fn count_edges(view: &impl RecordView, label: LabelId) -> Count {
+fn count_edges(view: &impl GraphView, label: LabelId) -> Count {
     let each = view.parallel_edge_count(label);
     if each.at_most() == 0 { view.edge_count(label) } else { each }
 }

@@ -35,7 +35,8 @@ fn open(
         cache_bytes: 0,
         ..LsmOptions::new(topology, catalog)
     };
-    Ok(ErasedEngine::new(LsmEngine::open(files, options)?))
+    let engine = Arc::new(LsmEngine::open(files, options)?);
+    Ok(ErasedEngine::shared(&engine).with_durable(&engine))
 }
 
 /// A snapshot shows a commit whole or not at all, and the same at each read, while its edges move

@@ -6,6 +6,7 @@ use hedgerow::{Count, EngineKind};
 use hedgerow_erased::{ErasedEngine, Make, NamedEngine};
 use hedgerow_hybrid::{Hybrid, HybridOptions};
 use hedgerow_model::EngineOptions;
+use hedgerow_sync::Arc;
 
 /// The reference engine: in memory, without a fast path.
 pub const REFERENCE: EngineKind = EngineKind::Erased(&hedgerow_testing::reference::REFERENCE);
@@ -15,7 +16,8 @@ pub static HYBRID: NamedEngine = NamedEngine {
     name: "hybrid",
     make: Make::InMemory(|EngineOptions { topology, catalog }| {
         let options = HybridOptions { archived_from: 16, ..HybridOptions::new(topology, catalog) };
-        ErasedEngine::new(Hybrid::new(options))
+        let engine = Arc::new(Hybrid::new(options));
+        ErasedEngine::shared(&engine).with_archiving(&engine)
     }),
 };
 

@@ -7,26 +7,22 @@ mod plain_trees {
     use super::*;
     hedgerow_testing::contract_tests!(TestedEngine<ArtGraph>);
     hedgerow_testing::accounting_tests!(TestedEngine<ArtGraph>);
-    hedgerow_testing::label_tests!(TestedEngine<ArtGraph>);
 }
 
 mod compressed_trees {
     use super::*;
     hedgerow_testing::contract_tests!(TestedEngine<CompressedArtGraph>);
     hedgerow_testing::accounting_tests!(TestedEngine<CompressedArtGraph>);
-    hedgerow_testing::label_tests!(TestedEngine<CompressedArtGraph>);
 }
 
 mod vectors_and_trees {
     use super::*;
     hedgerow_testing::contract_tests!(TestedEngine<VectorArtGraph>);
     hedgerow_testing::accounting_tests!(TestedEngine<VectorArtGraph>);
-    hedgerow_testing::label_tests!(TestedEngine<VectorArtGraph>);
 }
 
 mod clustered_sets {
     use super::*;
     hedgerow_testing::contract_tests!(TestedEngine<ClusteredArtGraph>);
     hedgerow_testing::accounting_tests!(TestedEngine<ClusteredArtGraph>);
-    hedgerow_testing::label_tests!(TestedEngine<ClusteredArtGraph>);
 }

@@ -4,9 +4,7 @@ use super::entries::Entries;
 use super::row::Row;
 use super::view::FineGrainedAdjacency;
 use hedgerow_in_memory::records::HandleCursor;
-use hedgerow_model::{
-    Column, CommitTimestamp, Cursor, Neighbors, NoCommitOrder, ReadError, RecordHandle, VertexId,
-};
+use hedgerow_model::{Column, CommitTimestamp, Cursor, Neighbors, ReadError, RecordHandle, VertexId};
 use hedgerow_sync::RwLock;
 use std::ops::{ControlFlow, Range};
 
@@ -52,7 +50,6 @@ impl<E: Entries> HandleCursor for FineGrainedCursor<'_, E, RecordHandle> {
 
 impl<E: Entries, W: Column> Cursor for FineGrainedCursor<'_, E, W> {
     type Value = W;
-    type Ordered = NoCommitOrder<W>;
 
     /// O(entries of the row).
     fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {

@@ -1,14 +1,14 @@
 //! The implementation of [`Engine`].
 
 use super::entries::Entries;
-use super::graph::{FineGrained, unit_of};
+use super::graph::{FineGrained, Table, unit_of};
 use super::prepare::FineGrainedChanges;
 use super::view::FineGrainedView;
 use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    AddLabels, Allowance, CommitTimestamp, Effects, Engine, EngineError, LockUnit, MaintenanceProgress,
-    MemoryUse, NoShortWrites, Prepared, ReadError, UnitLocks, VertexId,
+    Allowance, Effects, Engine, EngineError, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
+    NoShortWrites, Prepared, ReadError, Retained, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 
@@ -45,8 +45,14 @@ impl<E: Entries> Engine for FineGrained<E> {
         self.apply_changes(stamp, changes);
     }
 
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        Some(self)
+    /// O(stored directions).
+    fn add_label(&self, label: &LabelSchema) {
+        let labels = self.tables.len() / self.topology.directions().len();
+        self.records.add_label(label);
+        // The catalog checked that its labels can be numbered.
+        Table::of(LabelId(labels as u16), label, self.topology).for_each(|table| {
+            self.tables.push(table);
+        });
     }
 
     fn open_snapshot(&self, _: &Registered) -> Result<(), EngineError> {
@@ -64,7 +70,7 @@ impl<E: Entries> Engine for FineGrained<E> {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         let mut reclaimed = hedgerow_in_memory::reclamation::reclaim(self, live, units, budget_bytes);
@@ -72,13 +78,17 @@ impl<E: Entries> Engine for FineGrained<E> {
         Ok(reclaimed.into())
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
+    fn memory(&self) -> MemoryUse {
+        self.memory.used().plus(self.records.memory())
+    }
+}
+
+impl<E: Entries> FineGrained<E> {
+    /// Returns the bytes kept for each timestamp and for no newer timestamp, ascending. Leaves out
+    /// units that another thread has locked.
+    pub fn retained(&self, units: &UnitLocks<'_>) -> Retained {
         let mut retained = hedgerow_in_memory::reclamation::retained(self, units);
         self.records.add_retained(&mut retained);
         retained
-    }
-
-    fn memory(&self) -> MemoryUse {
-        self.memory.used().plus(self.records.memory())
     }
 }

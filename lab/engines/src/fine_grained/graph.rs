@@ -8,8 +8,8 @@ use super::vertex::VertexCell;
 use hedgerow_in_memory::reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_in_memory::records::RecordHeap;
 use hedgerow_model::{
-    AddLabels, ColumnType, Direction, EngineOptions, LabelId, LabelSchema, LockUnit, MemoryUse, Topology,
-    VertexId, ViewError,
+    ColumnType, Direction, EngineOptions, LabelId, LabelSchema, LockUnit, MemoryUse, Topology, VertexId,
+    ViewError,
 };
 use hedgerow_sync::{GrowingList, RwLock};
 
@@ -36,7 +36,11 @@ pub(super) struct Table<E> {
 
 impl<E: Entries> Table<E> {
     /// Returns the tables of a label, one per stored direction.
-    fn of(label: LabelId, schema: &LabelSchema, topology: Topology) -> impl Iterator<Item = Self> + use<E> {
+    pub(super) fn of(
+        label: LabelId,
+        schema: &LabelSchema,
+        topology: Topology,
+    ) -> impl Iterator<Item = Self> + use<E> {
         let column = schema.edges.column();
         let table = move |direction: &Direction| Table {
             label,
@@ -91,18 +95,6 @@ impl<E: Entries> FineGrained<E> {
         let at = |stored| self.tables.get(label.index() * directions + usize::from(stored == Direction::In));
         at(Direction::Out).ok_or(ViewError::UnknownLabel(label))?;
         self.topology.stored(direction).and_then(at).ok_or(ViewError::NoReverse)
-    }
-}
-
-impl<E: Entries> AddLabels for FineGrained<E> {
-    /// O(stored directions).
-    fn add_label(&self, label: &LabelSchema) {
-        let labels = self.tables.len() / self.topology.directions().len();
-        self.records.add_label(label);
-        // The catalog checked that its labels can be numbered.
-        Table::of(LabelId(labels as u16), label, self.topology).for_each(|table| {
-            self.tables.push(table);
-        });
     }
 }
 

@@ -33,7 +33,7 @@ impl<E: Entries> Versioned for FineGrained<E> {
         change
     }
 
-    fn retained_by(&self, version: &Superseded, _units: &dyn UnitLocks) -> usize {
+    fn retained_by(&self, version: &Superseded, _units: &UnitLocks<'_>) -> usize {
         match version.place.part {
             Part::Neighbor { .. } => VERSION_BYTES,
             Part::Vertex => {

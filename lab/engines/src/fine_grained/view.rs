@@ -10,7 +10,7 @@ use hedgerow_in_memory::records::HeapCursor;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
     Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record,
-    RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
+    RecordHandle, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_sync::RwLock;
 use std::marker::PhantomData;
@@ -73,6 +73,10 @@ impl<'s, E: Entries> GraphView for FineGrainedView<'s, E> {
         = FineGrainedAdjacency<'s, E, W>
     where
         Self: 'v;
+    type EdgeRecords<'v>
+        = HeapCursor<FineGrainedCursor<'s, E, RecordHandle>>
+    where
+        Self: 'v;
 
     fn timestamp(&self) -> CommitTimestamp {
         self.state.timestamp()
@@ -126,13 +130,6 @@ impl<'s, E: Entries> GraphView for FineGrainedView<'s, E> {
         ViewError::check_column::<W>(label, table.column)?;
         Ok(FineGrainedAdjacency { view: *self, table, values: PhantomData })
     }
-}
-
-impl<'s, E: Entries> RecordView for FineGrainedView<'s, E> {
-    type EdgeRecords<'v>
-        = HeapCursor<FineGrainedCursor<'s, E, RecordHandle>>
-    where
-        Self: 'v;
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         Ok(self.vertex(vertex).and_then(|cell| cell.read().record(self.at()).cloned()))

@@ -3,8 +3,8 @@
 
 use crate::engines::ENGINES;
 use hedgerow::kernels::{
-    Betweenness, BuildOptions, Communities, Cores, Csr, Execution, Kernel, KernelError, LocalClustering,
-    PageRank, PageRankResult, Precision, RecordView, Sources, TriangleCount, Wcc, scan_each_edge,
+    Betweenness, BuildOptions, Communities, Cores, Csr, Execution, GraphView, Kernel, KernelError,
+    LocalClustering, PageRank, PageRankResult, Precision, Sources, TriangleCount, Wcc, scan_each_edge,
 };
 use hedgerow::prelude::*;
 use hedgerow::{EdgeSchema, LabelId, ParallelSchema, VertexId};
@@ -206,7 +206,7 @@ struct EachEdge;
 impl Kernel for EachEdge {
     type Output = BTreeMap<VertexId, Vec<VertexId>>;
 
-    fn run<V: RecordView>(self, view: &V) -> Result<Self::Output, KernelError> {
+    fn run<V: GraphView>(self, view: &V) -> Result<Self::Output, KernelError> {
         let mut rows = BTreeMap::<_, Vec<_>>::new();
         scan_each_edge(view, PAYS, Direction::Out, 0..u32::MAX, |owner, neighbors| {
             rows.entry(owner).or_default().extend_from_slice(neighbors);

@@ -6,7 +6,7 @@ use super::rows::{RowBlock, Rows};
 use super::{BuildOptions, Csr, CsrError, Presence};
 use hedgerow_model::scatter::{ScatteredEntries, sort_row};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, GraphView, LabelId, RecordView, Topology, VertexId,
+    Adjacency, Column, ColumnType, Cursor, Direction, GraphView, LabelId, Topology, VertexId,
 };
 use std::ops::{ControlFlow, Range};
 
@@ -23,7 +23,7 @@ impl Csr {
     /// [`CsrError::View`] if the view has no such label or another type of values,
     /// [`CsrError::Read`] if it could not be read, [`CsrError::Memory`] if the copy does not fit,
     /// [`CsrError::Cancelled`].
-    pub fn from_view<V: RecordView, W: Column>(
+    pub fn from_view<V: GraphView, W: Column>(
         view: &V,
         label: LabelId,
         options: BuildOptions<'_>,
@@ -124,7 +124,7 @@ fn copy_rows<A: Adjacency>(
     Ok(Rows::concatenate(vertex_bound, A::Value::TYPE, blocks))
 }
 
-fn copy_each_edge<V: RecordView>(
+fn copy_each_edge<V: GraphView>(
     view: &V,
     label: LabelId,
     direction: Direction,

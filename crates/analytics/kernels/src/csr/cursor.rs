@@ -1,7 +1,7 @@
 //! Reads the rows through the traits of the data model.
 
 use super::rows::Rows;
-use hedgerow_model::{Adjacency, Column, Cursor, Neighbors, NoCommitOrder, ReadError, VertexId, search};
+use hedgerow_model::{Adjacency, Column, Cursor, Neighbors, ReadError, VertexId, search};
 use hedgerow_sync::prefetch;
 use std::ops::{ControlFlow, Range};
 
@@ -114,7 +114,6 @@ pub struct CsrCursor<'a, W> {
 
 impl<W: Column> Cursor for CsrCursor<'_, W> {
     type Value = W;
-    type Ordered = NoCommitOrder<W>;
 
     #[inline]
     fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {

@@ -36,7 +36,7 @@ pub use weighted::ParallelWeight;
 use crate::MemoryBudget;
 use hedgerow_model::{
     Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, NoRecords, ReadError, Record,
-    RecordView, Topology, VertexId, ViewError,
+    Topology, VertexId, ViewError,
 };
 use hedgerow_sync::{CancelToken, map_chunks};
 use presence::Presence;
@@ -162,24 +162,9 @@ impl Csr {
 
 /// A static graph keeps no records: its vertices have empty records, and its edges have none. Its
 /// parallel edges are repeated neighbors.
-impl RecordView for Csr {
-    type EdgeRecords<'v> = NoRecords;
-
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
-        Ok(self.has(vertex).then_some(Record::EMPTY))
-    }
-
-    fn parallel_edge_count(&self, _: LabelId) -> Count {
-        Count::default()
-    }
-
-    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords, ViewError> {
-        Err(ViewError::NoRecords(label))
-    }
-}
-
 impl GraphView for Csr {
     type Adjacency<'v, W: Column> = CsrAdjacency<'v, W>;
+    type EdgeRecords<'v> = NoRecords;
 
     fn timestamp(&self) -> CommitTimestamp {
         self.timestamp
@@ -229,5 +214,17 @@ impl GraphView for Csr {
             None => None,
         };
         rows.map(CsrAdjacency::new).ok_or(ViewError::NoReverse)
+    }
+
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
+        Ok(self.has(vertex).then_some(Record::EMPTY))
+    }
+
+    fn parallel_edge_count(&self, _: LabelId) -> Count {
+        Count::default()
+    }
+
+    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords, ViewError> {
+        Err(ViewError::NoRecords(label))
     }
 }

@@ -3,11 +3,11 @@
 use super::CsrError;
 use super::copy::scan;
 use hedgerow_encoding::ParallelList;
-use hedgerow_model::{Direction, LabelId, ParallelEdges, RecordCursor, RecordView, VertexId};
+use hedgerow_model::{Direction, GraphView, LabelId, ParallelEdges, RecordCursor, VertexId};
 use std::ops::{ControlFlow, Range};
 
 /// Returns true if `label` has parallel edges, which its adjacency shows as one neighbor. O(1).
-pub fn has_parallel_edges(view: &impl RecordView, label: LabelId) -> bool {
+pub fn has_parallel_edges(view: &impl GraphView, label: LabelId) -> bool {
     view.parallel_edge_count(label).at_most() > view.edge_count(label).at_least()
 }
 
@@ -20,7 +20,7 @@ pub fn has_parallel_edges(view: &impl RecordView, label: LabelId) -> bool {
 /// # Errors
 /// [`CsrError::View`] if there is no such label or direction, [`CsrError::Read`] if the store could
 /// not be read.
-pub fn scan_each_edge<V: RecordView>(
+pub fn scan_each_edge<V: GraphView>(
     view: &V,
     label: LabelId,
     direction: Direction,

@@ -10,8 +10,8 @@ use hedgerow_encoding::wire::DecodeError;
 use hedgerow_encoding::{EdgeWeight, ParallelList};
 use hedgerow_model::scatter::sort_row;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, LabelId, ParallelEdges, ReadError, RecordView,
-    VertexId, with_width,
+    Adjacency, Column, ColumnType, Cursor, Direction, GraphView, LabelId, ParallelEdges, ReadError, VertexId,
+    with_width,
 };
 use std::ops::{ControlFlow, Range};
 
@@ -34,7 +34,7 @@ impl Csr {
     /// # Errors
     /// [`CsrError::Weight`] if an edge has no weight, or one that is negative or NaN; otherwise as
     /// [`Csr::from_view`].
-    pub fn weighted<V: RecordView>(
+    pub fn weighted<V: GraphView>(
         view: &V,
         label: LabelId,
         weight: EdgeWeight,
@@ -70,7 +70,7 @@ fn checked(vertex: VertexId, neighbor: VertexId, weight: Option<f64>) -> Result<
     }
 }
 
-fn weigh_values<V: RecordView, W: Column>(
+fn weigh_values<V: GraphView, W: Column>(
     view: &V,
     label: LabelId,
     direction: Direction,
@@ -97,7 +97,7 @@ fn weigh_values<V: RecordView, W: Column>(
     Ok(block)
 }
 
-fn weigh_records<V: RecordView>(
+fn weigh_records<V: GraphView>(
     view: &V,
     label: LabelId,
     direction: Direction,

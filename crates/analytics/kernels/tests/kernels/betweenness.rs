@@ -5,7 +5,7 @@ use hedgerow_kernels::{
     Betweenness, BetweennessResult, CancelToken, Execution, Kernel, KernelError, KernelErrorKind,
     MemoryBudget, MemoryError, Progress, Sources,
 };
-use hedgerow_model::{LabelId, RecordView, Topology, VertexId, ViewError};
+use hedgerow_model::{GraphView, LabelId, Topology, VertexId, ViewError};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -47,7 +47,7 @@ fn scores_by_definition(graph: &Graph, sources: &[u32]) -> Vec<f64> {
     scores
 }
 
-fn betweenness(view: &impl RecordView, sources: Sources<'_>, execution: Execution<'_>) -> BetweennessResult {
+fn betweenness(view: &impl GraphView, sources: Sources<'_>, execution: Execution<'_>) -> BetweennessResult {
     let kernel = Betweenness { execution, ..Betweenness::new(sources) };
     kernel.run(view).expect("the sources exist and nothing cancels")
 }

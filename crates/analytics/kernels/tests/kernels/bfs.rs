@@ -4,7 +4,7 @@ use crate::support::{Graph, Sets, TOPOLOGIES, Unhelpful, execution, graphs, id, 
 use hedgerow_kernels::{
     Bfs, BfsResult, CancelToken, Execution, Kernel, KernelError, KernelErrorKind, MemoryBudget, MemoryError,
 };
-use hedgerow_model::{LabelId, RecordView, Topology, ViewError};
+use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ fn check(result: &BfsResult, expected: &[u32]) {
 }
 
 fn search(
-    view: &impl RecordView,
+    view: &impl GraphView,
     source: u32,
     (alpha, beta): (u32, u32),
     execution: Execution<'_>,

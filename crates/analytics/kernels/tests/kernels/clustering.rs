@@ -7,7 +7,7 @@ use hedgerow_kernels::{
     CancelToken, Execution, Kernel, KernelError, LocalClustering, LocalClusteringResult, MemoryBudget,
     MemoryError,
 };
-use hedgerow_model::{LabelId, RecordView, Topology, ViewError};
+use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 
 /// The verifier: the ordered pairs of different neighbors with an edge from the first to the
@@ -26,7 +26,7 @@ fn coefficients_by_definition(graph: &Graph) -> Vec<f64> {
     coefficients
 }
 
-fn clustering(view: &impl RecordView, execution: Execution<'_>) -> LocalClusteringResult {
+fn clustering(view: &impl GraphView, execution: Execution<'_>) -> LocalClusteringResult {
     LocalClustering { execution, ..LocalClustering::default() }.run(view).expect("nothing cancels")
 }
 

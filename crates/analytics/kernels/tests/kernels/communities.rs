@@ -7,7 +7,7 @@ use hedgerow_kernels::{
     CancelToken, Communities, CommunitiesResult, Execution, Kernel, KernelError, KernelErrorKind,
     MemoryBudget, MemoryError, Progress,
 };
-use hedgerow_model::{LabelId, RecordView, Topology, ViewError};
+use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ fn labels_by_definition(graph: &Graph, iterations: u32, first: impl Fn(u32) -> u
 }
 
 fn communities(
-    view: &impl RecordView,
+    view: &impl GraphView,
     iterations: u32,
     first_labels: Option<&[u32]>,
     execution: Execution<'_>,

@@ -6,7 +6,7 @@ use crate::support::{
 use hedgerow_kernels::{
     CancelToken, Cores, CoresResult, Execution, Kernel, KernelError, MemoryBudget, MemoryError, Progress,
 };
-use hedgerow_model::{LabelId, RecordView, Topology, ViewError};
+use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ fn cores_by_definition(graph: &Graph) -> Vec<u32> {
     cores
 }
 
-fn cores(view: &impl RecordView, execution: Execution<'_>) -> CoresResult {
+fn cores(view: &impl GraphView, execution: Execution<'_>) -> CoresResult {
     Cores { execution, ..Cores::default() }.run(view).expect("nothing cancels")
 }
 

@@ -7,7 +7,7 @@ use hedgerow_kernels::{
     Betweenness, Bfs, CancelToken, Communities, Cores, Execution, Kernel, KernelError, LocalClustering,
     Neighborhood, PageRank, Progress, Sources, Sssp, TriangleCount, TriangleOrder, Wcc, WccMethod,
 };
-use hedgerow_model::{GraphView, LabelId, RecordView, Topology, VertexId};
+use hedgerow_model::{GraphView, LabelId, Topology, VertexId};
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ const SOURCES: [VertexId; 3] = [VertexId::new(1), VertexId::new(2), VertexId::ne
 type Run<V> = fn(&V, Execution<'_>) -> Result<(), KernelError>;
 
 /// Every kernel with its name.
-fn kernels<V: RecordView>() -> Vec<(&'static str, Run<V>)> {
+fn kernels<V: GraphView>() -> Vec<(&'static str, Run<V>)> {
     vec![
         ("breadth-first", |view, execution| Bfs { execution, ..Bfs::new(SOURCES[0]) }.run(view).map(drop)),
         ("breadth-first, top-down", |view, execution| {

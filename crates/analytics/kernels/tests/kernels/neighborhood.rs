@@ -5,7 +5,7 @@ use hedgerow_kernels::{
     CancelToken, Execution, Kernel, KernelError, KernelErrorKind, MemoryBudget, MemoryError, Neighborhood,
     NeighborhoodResult, Progress,
 };
-use hedgerow_model::{LabelId, RecordView, Topology, VertexId, ViewError};
+use hedgerow_model::{GraphView, LabelId, Topology, VertexId, ViewError};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ fn hops_by_definition(graph: &Graph, sources: &[VertexId], hops: u32) -> Vec<(Ve
 }
 
 fn around(
-    view: &impl RecordView,
+    view: &impl GraphView,
     sources: &[VertexId],
     hops: u32,
     limit: Option<usize>,

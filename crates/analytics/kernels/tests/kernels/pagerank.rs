@@ -6,7 +6,7 @@ use hedgerow_kernels::{
     CancelToken, Execution, Kernel, KernelError, KernelErrorKind, MemoryBudget, MemoryError, PageRank,
     PageRankResult, Precision, Progress,
 };
-use hedgerow_model::{LabelId, RecordView, Topology};
+use hedgerow_model::{GraphView, LabelId, Topology};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ fn check(result: &PageRankResult, expected: &BTreeMap<u32, f64>, bound: u32) {
     }
 }
 
-fn rank(view: &impl RecordView, damping: f64, iterations: u32, execution: Execution<'_>) -> PageRankResult {
+fn rank(view: &impl GraphView, damping: f64, iterations: u32, execution: Execution<'_>) -> PageRankResult {
     let kernel = PageRank { damping, iterations, execution, ..PageRank::default() };
     kernel.run(view).expect("the parameters make sense and nothing cancels")
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{Graph, Unhelpful, execution, graphs, id, pool, scrambled};
 use hedgerow_kernels::{Bfs, Execution, Kernel, KernelErrorKind, MemoryBudget, Parents, Sssp, Weight};
-use hedgerow_model::{RecordView, Topology};
+use hedgerow_model::{GraphView, Topology};
 use proptest::prelude::*;
 
 /// Checks the parents of all vertices, and the paths to them.
@@ -35,7 +35,7 @@ fn check<D: Copy + PartialEq>(
     assert_eq!(parents.of(id(graph.bound + 7)), None);
 }
 
-fn parents_of_bfs(view: &impl RecordView, source: u32, execution: Execution<'_>) -> (Vec<u32>, Parents) {
+fn parents_of_bfs(view: &impl GraphView, source: u32, execution: Execution<'_>) -> (Vec<u32>, Parents) {
     let result = Bfs { parents: true, execution, ..Bfs::new(id(source)) }.run(view).unwrap();
     assert_eq!(Bfs::new(id(source)).run(view).unwrap().parents, None);
     (result.depths, result.parents.unwrap())

@@ -7,7 +7,7 @@ use hedgerow_kernels::{
     CancelToken, Execution, Kernel, KernelError, KernelErrorKind, MemoryBudget, MemoryError, Sssp,
     SsspResult, Weight, WeightError,
 };
-use hedgerow_model::{ColumnType, LabelId, RecordView, Topology, ViewError};
+use hedgerow_model::{ColumnType, GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ fn distances_by_dijkstra(
 }
 
 fn paths<W: Weight>(
-    view: &impl RecordView,
+    view: &impl GraphView,
     source: u32,
     delta: Option<W>,
     execution: Execution<'_>,

@@ -6,7 +6,7 @@ use crate::support::{
 use hedgerow_kernels::{
     CancelToken, Execution, Kernel, KernelError, MemoryBudget, MemoryError, TriangleCount, TriangleOrder,
 };
-use hedgerow_model::{LabelId, RecordView, Topology, ViewError};
+use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 
 const ORDERS: [TriangleOrder; 3] = [TriangleOrder::Auto, TriangleOrder::ById, TriangleOrder::ByDegree];
@@ -24,7 +24,7 @@ fn triangles_by_definition(graph: &Graph) -> u64 {
     count
 }
 
-fn triangles(view: &impl RecordView, order: TriangleOrder, execution: Execution<'_>) -> u64 {
+fn triangles(view: &impl GraphView, order: TriangleOrder, execution: Execution<'_>) -> u64 {
     let kernel = TriangleCount { order, execution, ..TriangleCount::default() };
     kernel.run(view).expect("nothing cancels").triangles
 }

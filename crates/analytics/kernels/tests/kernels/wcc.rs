@@ -4,7 +4,7 @@ use crate::support::{Graph, TOPOLOGIES, Unhelpful, execution, graphs, large_grap
 use hedgerow_kernels::{
     CancelToken, Execution, Kernel, KernelError, MemoryBudget, MemoryError, Wcc, WccMethod, WccResult,
 };
-use hedgerow_model::{LabelId, RecordView, Topology, ViewError};
+use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 
 const METHODS: [WccMethod; 2] = [WccMethod::Sampling, WccMethod::Plain];
@@ -25,7 +25,7 @@ fn components_by_flood(graph: &Graph) -> Vec<u32> {
     components
 }
 
-fn components(view: &impl RecordView, method: WccMethod, execution: Execution<'_>) -> WccResult {
+fn components(view: &impl GraphView, method: WccMethod, execution: Execution<'_>) -> WccResult {
     Wcc { method, execution, ..Wcc::default() }.run(view).expect("nothing cancels")
 }
 

@@ -2,7 +2,7 @@
 
 use hedgerow_model::{
     Adjacency, Column, ColumnType, CommitTimestamp, Count, Cursor, Direction, EdgeValue, GraphView, LabelId,
-    Neighbors, NoCommitOrder, NoRecords, ReadError, Record, RecordView, Topology, VertexId, ViewError,
+    Neighbors, NoRecords, ReadError, Record, Topology, VertexId, ViewError,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
@@ -89,6 +89,10 @@ impl ListView {
 
 impl GraphView for ListView {
     type Adjacency<'v, W: Column> = ListAdjacency<W>;
+    type EdgeRecords<'v>
+        = NoRecords
+    where
+        Self: 'v;
 
     fn timestamp(&self) -> CommitTimestamp {
         self.timestamp
@@ -136,13 +140,6 @@ impl GraphView for ListView {
         });
         Ok(ListAdjacency { rows: rows.collect() })
     }
-}
-
-impl RecordView for ListView {
-    type EdgeRecords<'v>
-        = NoRecords
-    where
-        Self: 'v;
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         Ok(self.contains_vertex(vertex)?.then_some(Record::EMPTY))
@@ -183,7 +180,6 @@ pub struct ListCursor<'a, W>(&'a ListAdjacency<W>);
 
 impl<W: Column> Cursor for ListCursor<'_, W> {
     type Value = W;
-    type Ordered = NoCommitOrder<W>;
 
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         let (neighbors, values) = self.gather(vertex)?;

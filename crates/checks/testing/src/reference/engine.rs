@@ -12,7 +12,7 @@ use super::view::ReferenceView;
 use hedgerow_encoding::{EntryKey, decode_vertex};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
-    AddLabels, Admission, Allowance, Changes, CommitTimestamp, Counts, Durable, Engine, EngineError, KeyRef,
+    Admission, Allowance, Changes, CommitTimestamp, Counts, Durable, Engine, EngineError, KeyRef,
     LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, ReadError, Reclaimed, Staged, UnitLocks, VertexId,
     ViewState,
 };
@@ -67,23 +67,8 @@ impl Engine for ReferenceEngine {
         changes.into_iter().for_each(|(key, content)| recent.put(stamps.first(), key, content));
     }
 
-    fn durable(&self) -> Option<&dyn Durable> {
-        (!self.is_in_memory()).then_some(self)
-    }
-
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        self.is_in_memory().then_some(self)
-    }
-
-    fn admit(&self, bytes: usize) -> Admission {
-        if self.is_in_memory() {
-            return Admission::Granted;
-        }
-        let held = self.sources.lock().recent.lock().bytes();
-        match held > 0 && held.saturating_add(bytes) > self.options.recent_bytes {
-            true => Admission::AfterFlush,
-            false => Admission::Granted,
-        }
+    fn add_label(&self, label: &LabelSchema) {
+        self.catalog.push(label.clone());
     }
 
     fn open_snapshot(&self, _: &Registered) -> Result<ReferenceSnapshot, EngineError> {
@@ -108,7 +93,7 @@ impl Engine for ReferenceEngine {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        _units: &dyn UnitLocks,
+        _units: &UnitLocks<'_>,
         _budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         if self.is_in_memory() {
@@ -167,12 +152,6 @@ impl ReferenceEngine {
     }
 }
 
-impl AddLabels for ReferenceEngine {
-    fn add_label(&self, label: &LabelSchema) {
-        self.catalog.push(label.clone());
-    }
-}
-
 impl Durable for ReferenceEngine {
     fn durable_through(&self) -> CommitTimestamp {
         CommitTimestamp(self.durable_through.load(Ordering::Acquire))
@@ -196,6 +175,14 @@ impl Durable for ReferenceEngine {
             key?.0.into_iter().for_each(|key| visit(vertex, key));
         }
         Ok(())
+    }
+
+    fn admit(&self, bytes: usize) -> Admission {
+        let held = self.sources.lock().recent.lock().bytes();
+        match held > 0 && held.saturating_add(bytes) > self.options.recent_bytes {
+            true => Admission::AfterFlush,
+            false => Admission::Granted,
+        }
     }
 
     /// Writes all versions, needed or not: the next merge drops unneeded ones.

@@ -34,6 +34,7 @@ pub use view::{ReferenceRows, ReferenceView};
 
 use hedgerow_erased::{ErasedEngine, Make, NamedEngine};
 use hedgerow_model::EngineOptions;
+use hedgerow_sync::Arc;
 
 /// The engine in memory, for creating graphs by its name.
 pub static REFERENCE: NamedEngine = NamedEngine {
@@ -48,6 +49,7 @@ pub static REFERENCE_IN_FILES: NamedEngine = NamedEngine {
     name: "reference-files",
     make: Make::InFiles(|files, EngineOptions { topology, catalog }| {
         let options = ReferenceOptions { topology, catalog, ..ReferenceOptions::default() };
-        Ok(ErasedEngine::new(ReferenceEngine::open(files, options)?))
+        let engine = Arc::new(ReferenceEngine::open(files, options)?);
+        Ok(ErasedEngine::shared(&engine).with_durable(&engine))
     }),
 };

@@ -7,7 +7,7 @@ use crate::oracle::Oracle;
 use crate::pipeline::{Pipeline, catalog};
 use crate::simulated::SimulatedFiles;
 use hedgerow_log::files::FileSystem;
-use hedgerow_model::{Catalog, CommitTimestamp, Counts, Topology};
+use hedgerow_model::{Catalog, CommitTimestamp, Counts, Durable, Topology};
 use hedgerow_sync::Arc;
 
 struct TestedReference;
@@ -16,6 +16,7 @@ impl Tested for TestedReference {
     type Engine = ReferenceEngine;
 
     const UNIT_SIZE: u32 = 1;
+    const DURABLE: fn(&Self::Engine) -> Option<&dyn Durable> = |engine| Some(engine);
 
     fn engine(topology: Topology, catalog: Catalog) -> ReferenceEngine {
         open(&SimulatedFiles::new(1), topology, catalog)

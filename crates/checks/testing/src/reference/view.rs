@@ -5,8 +5,8 @@ use super::graph::{ReferenceEngine, check_lock};
 use super::sources::Sources;
 use hedgerow_encoding::{EntryKey, ReadRows, RowAdjacency, RowRecords, decode_record, decode_vertex};
 use hedgerow_model::{
-    Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record, RecordView,
-    Topology, VertexId, ViewError, ViewState, cuts_by_work,
+    Column, ColumnType, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record, Topology,
+    VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_sync::Arc;
 use std::collections::BTreeMap;
@@ -78,6 +78,10 @@ impl GraphView for ReferenceView<'_> {
         = RowAdjacency<ReferenceRows<'v>, W>
     where
         Self: 'v;
+    type EdgeRecords<'v>
+        = RowRecords<ReferenceRows<'v>>
+    where
+        Self: 'v;
 
     fn timestamp(&self) -> CommitTimestamp {
         self.state.timestamp()
@@ -120,13 +124,6 @@ impl GraphView for ReferenceView<'_> {
         let (rows, declared) = self.rows(label, direction)?;
         RowAdjacency::new(rows, label, declared)
     }
-}
-
-impl RecordView for ReferenceView<'_> {
-    type EdgeRecords<'v>
-        = RowRecords<ReferenceRows<'v>>
-    where
-        Self: 'v;
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         let content = self.content(Key::vertex(vertex))?;

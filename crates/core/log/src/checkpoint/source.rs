@@ -1,7 +1,7 @@
 //! The input of a checkpoint.
 
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, Key, KeyRef, LabelId, ReadError, Record, RecordCursor, RecordView,
+    Adjacency, Column, Cursor, Direction, GraphView, Key, KeyRef, LabelId, ReadError, Record, RecordCursor,
     VertexId, ViewError,
 };
 use std::ops::{ControlFlow, Range};
@@ -57,7 +57,7 @@ pub struct ViewSource<'v, V, K> {
 
 impl<'v, V, K> ViewSource<'v, V, K>
 where
-    V: RecordView,
+    V: GraphView,
     K: Fn(VertexId) -> Key + Sync,
 {
     /// Creates a source of the state that `view` shows; `key` returns the key of a vertex in that
@@ -85,7 +85,7 @@ fn not_in_view(error: ViewError) -> ReadError {
 
 impl<V, K> CheckpointSource for ViewSource<'_, V, K>
 where
-    V: RecordView,
+    V: GraphView,
     K: Fn(VertexId) -> Key + Sync,
 {
     fn vertices(&self, range: Range<u32>, visit: &mut VisitVertex<'_>) -> Result<(), ReadError> {

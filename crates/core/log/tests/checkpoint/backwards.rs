@@ -2,36 +2,21 @@
 
 use hedgerow_kernels::csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
-    Adjacency, Column, CommitTimestamp, Count, Cursor, Direction, GraphView, LabelId, Neighbors,
-    NoCommitOrder, NoRecords, ReadError, Record, RecordView, Topology, VertexId, ViewError,
+    Adjacency, Column, CommitTimestamp, Count, Cursor, Direction, GraphView, LabelId, Neighbors, NoRecords,
+    ReadError, Record, Topology, VertexId, ViewError,
 };
 use std::ops::{ControlFlow, Range};
 
 /// The rows of a static graph, each from its end to its beginning.
 pub struct Backwards<'c>(pub &'c Csr);
 
-impl RecordView for Backwards<'_> {
-    type EdgeRecords<'v>
-        = NoRecords
-    where
-        Self: 'v;
-
-    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords, ViewError> {
-        Err(ViewError::NoRecords(label))
-    }
-
-    fn parallel_edge_count(&self, _: LabelId) -> Count {
-        Count::default()
-    }
-
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
-        self.0.vertex_record(vertex)
-    }
-}
-
 impl GraphView for Backwards<'_> {
     type Adjacency<'v, W: Column>
         = BackwardsAdjacency<'v, W>
+    where
+        Self: 'v;
+    type EdgeRecords<'v>
+        = NoRecords
     where
         Self: 'v;
 
@@ -74,6 +59,18 @@ impl GraphView for Backwards<'_> {
     ) -> Result<BackwardsAdjacency<'_, W>, ViewError> {
         self.0.adjacency(label, direction).map(BackwardsAdjacency)
     }
+
+    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords, ViewError> {
+        Err(ViewError::NoRecords(label))
+    }
+
+    fn parallel_edge_count(&self, _: LabelId) -> Count {
+        Count::default()
+    }
+
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
+        self.0.vertex_record(vertex)
+    }
 }
 
 pub struct BackwardsAdjacency<'v, W>(CsrAdjacency<'v, W>);
@@ -104,7 +101,6 @@ pub struct BackwardsCursor<'a, W> {
 
 impl<W: Column> Cursor for BackwardsCursor<'_, W> {
     type Value = W;
-    type Ordered = NoCommitOrder<W>;
 
     fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {
         self.forwards.degree(vertex)

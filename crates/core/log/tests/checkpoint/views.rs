@@ -8,7 +8,7 @@ use hedgerow_log::checkpoint::{Checkpoint, Description, ViewSource, WriteOptions
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::{
     Adjacency, Catalog, Column, ColumnType, CommitTimestamp, Counts, Cursor, Direction, EdgeSchema,
-    GraphView, Key, KeyKind, LabelId, LabelSchema, RecordSchema, RecordView, Topology, VertexId,
+    GraphView, Key, KeyKind, LabelId, LabelSchema, RecordSchema, Topology, VertexId,
 };
 use hedgerow_testing::simulated::SimulatedFiles;
 use std::ops::ControlFlow;
@@ -22,7 +22,7 @@ fn kronecker(scale: u32, topology: Topology) -> Csr {
     Csr::from_valued_edges(1 << scale, topology, &edges, BuildOptions::default()).unwrap()
 }
 
-fn write_view<W: Column, V: RecordView>(csr: &V, files: &SimulatedFiles) -> WrittenCheckpoint {
+fn write_view<W: Column, V: GraphView>(csr: &V, files: &SimulatedFiles) -> WrittenCheckpoint {
     let is_topology = W::TYPE == ColumnType::Unit;
     let edges = if is_topology { EdgeSchema::Topology } else { EdgeSchema::Value(W::TYPE) };
     let labels = vec![LabelSchema { name: "edge".to_owned(), edges }];

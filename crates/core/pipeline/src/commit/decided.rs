@@ -20,7 +20,7 @@ use crate::journal::with_bodies;
 use crate::store::Store;
 use hedgerow_log::{Body, CommitRef, Durability};
 use hedgerow_model::token::Stamps;
-use hedgerow_model::{AppendedEdges, CommitTimestamp, Effects, Engine, Key, LabelId, VertexId};
+use hedgerow_model::{AppendedEdges, CommitTimestamp, Effects, Key, LabelId, VertexId};
 use hedgerow_sequencer::{CountChanges, PendingReclaim, Stamped, WriterKind};
 use smallvec::SmallVec;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -17,8 +17,8 @@ use crate::store::{OnEngine, Store};
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Admission, Allowance, Changes, Count, EdgeValue, Engine, KeyRef, LabelId, Operation, Outcome, Staged,
-    StoredEdge, Topology,
+    Allowance, Changes, Count, EdgeValue, Engine, KeyRef, LabelId, Operation, Outcome, Staged, StoredEdge,
+    Topology,
 };
 use hedgerow_sequencer::{CountChanges, LockGuard, PendingReclaim, Stripes, WriterKind};
 use smallvec::SmallVec;
@@ -111,7 +111,7 @@ impl<E: Engine> OnEngine<'_, E> {
         let Some(first) = writes.clone().next() else { return Ok(()) };
         let may_append = store.may_append(first.label) && !(limits.exact_deletions && first.value.is_none());
         let most = if may_append { limits.appending } else { limits.locking };
-        self.admit(most * BYTES_OF_CHANGE)?;
+        store.admit(most * BYTES_OF_CHANGE)?;
         let generation = store.dictionary.generation();
         self.gather(writes.take(most), may_append, slice);
         if slice.edges.is_empty() {
@@ -208,15 +208,6 @@ impl<E: Engine> OnEngine<'_, E> {
             // The general commit reclaims and tries again.
             Err(Error::Capacity(_)) => Ok(PendingReclaim::default()),
             Err(failed) => Err(failed),
-        }
-    }
-
-    /// Delays a commit as [`Store::admit`] does.
-    #[inline]
-    fn admit(self, bytes: usize) -> Result<(), Error> {
-        match self.engine.admit(bytes) {
-            Admission::Granted => Ok(()),
-            _ => self.store.admit(bytes),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::store::Store;
 use hedgerow_encoding::{EdgeListWriter, list_as_record};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Direction, EdgeOutcome, EdgeValue, Effects, ParallelEdges, Record, RecordCursor, RecordView,
+    Direction, EdgeOutcome, EdgeValue, Effects, GraphView, ParallelEdges, Record, RecordCursor,
 };
 use rayon::slice::ParallelSliceMut;
 

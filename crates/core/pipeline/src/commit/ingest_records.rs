@@ -11,8 +11,8 @@ use crate::store::Store;
 use hedgerow_encoding::encode_record;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Direction, EdgeChange, EdgeValue, EffectRecords, Effects, LabelId, Record, RecordChange, RecordCursor,
-    RecordMode, RecordSchema, RecordView, SchemaError, ValueType,
+    Direction, EdgeChange, EdgeValue, EffectRecords, Effects, GraphView, LabelId, Record, RecordChange,
+    RecordCursor, RecordMode, RecordSchema, SchemaError, ValueType,
 };
 
 /// Checks that all records can be put on edges of a schema, in which the store counts versions.

@@ -6,8 +6,8 @@ use crate::store::Store;
 use hedgerow_encoding::{EdgeListWriter, encode_record, list_as_record};
 use hedgerow_erased::ErasedView;
 use hedgerow_model::{
-    Direction, EdgeOutcome, EdgeValue, EffectRecords, LabelId, ParallelEdges, Record, RecordChange,
-    RecordCursor, RecordView, VertexId,
+    Direction, EdgeOutcome, EdgeValue, EffectRecords, GraphView, LabelId, ParallelEdges, Record,
+    RecordChange, RecordCursor, VertexId,
 };
 use std::collections::BTreeMap;
 

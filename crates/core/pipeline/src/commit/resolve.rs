@@ -13,8 +13,8 @@ use hedgerow_encoding::encode_record;
 use hedgerow_erased::ErasedView;
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Cursor, Direction, EdgeChange, EdgeOutcome, EdgeValue, EffectRecords,
-    Effects, GraphView, Key, LabelId, Operation, Record, RecordChange, RecordCursor, RecordView, StoredEdge,
-    Topology, Value, VertexChange, VertexEffect, VertexId,
+    Effects, GraphView, Key, LabelId, Operation, Record, RecordChange, RecordCursor, StoredEdge, Topology,
+    Value, VertexChange, VertexEffect, VertexId,
 };
 use hedgerow_sequencer::VertexCounts;
 use smallvec::SmallVec;

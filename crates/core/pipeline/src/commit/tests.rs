@@ -11,8 +11,8 @@ use hedgerow_erased::ErasedEngine;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
     Allowance, AsKey, Catalog, Changes, ColumnType, CommitTimestamp, EdgeValue, Engine, EngineError,
-    EngineOptions, GraphView, Key, KeyRef, LabelId, LockUnit, MaintenanceProgress, MemoryUse, Operation,
-    ReadError, Staged, Topology, UnitLocks, VertexId,
+    EngineOptions, GraphView, Key, KeyRef, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
+    Operation, ReadError, Staged, Topology, UnitLocks, VertexId,
 };
 use hedgerow_rapid::Rapid;
 use hedgerow_sequencer::{CountChanges, ReaderKind, Sequencer, SequencerError, WriterKind};
@@ -107,6 +107,10 @@ impl Engine for Faulty {
         self.engine.apply(locks, stamps, staged);
     }
 
+    fn add_label(&self, label: &LabelSchema) {
+        self.engine.add_label(label);
+    }
+
     fn open_snapshot(&self, at: &Registered) -> Result<(), EngineError> {
         self.engine.open_snapshot(at)
     }
@@ -122,14 +126,10 @@ impl Engine for Faulty {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         self.engine.maintain(live, units, budget_bytes)
-    }
-
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
-        self.engine.retained(units)
     }
 
     fn memory(&self) -> MemoryUse {

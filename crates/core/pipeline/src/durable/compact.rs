@@ -2,9 +2,7 @@
 
 use crate::error::Error;
 use crate::store::Store;
-use hedgerow_model::{
-    CompactProgress, Durable, Engine, EngineError, EngineReport, FileTotals, FileUpkeep, LevelReport,
-};
+use hedgerow_model::{CompactProgress, Durable, EngineError, EngineReport, FileTotals, LevelReport};
 use hedgerow_sync::Arc;
 use hedgerow_sync::CancelToken;
 use std::fmt;
@@ -77,7 +75,7 @@ impl Store {
     /// # Errors
     /// If the directory cannot be read.
     pub fn engine_report(&self) -> Result<Option<EngineReport>, Error> {
-        Ok(self.upkeep().map(FileUpkeep::report).transpose()?)
+        Ok(self.engine.durable().map_or(Ok(None), Durable::report)?)
     }
 
     /// Flushes the newest state, and compacts all of the engine's files.
@@ -87,16 +85,17 @@ impl Store {
     /// written, or the compaction is cancelled.
     pub fn compact(&self, options: &CompactOptions) -> Result<CompactReport, Error> {
         let journal = self.journal().ok_or(Error::InMemory)?;
-        let upkeep = self.upkeep().ok_or(Error::NothingToCompact)?;
+        let durable = self.engine.durable().ok_or(Error::NothingToCompact)?;
+        let report = || durable.report()?.ok_or(Error::NothingToCompact);
         journal.log()?.check()?;
         self.flush_newest()?;
-        let before = upkeep.report()?.totals();
+        let before = report()?.totals();
         let (live, _) = self.sequencer.live();
-        let ended = upkeep.compact_all(&live, &mut |progress| options.observe(progress));
+        let ended = durable.compact_all(&live, &mut |progress| options.observe(progress));
         if ended.map_err(|error| self.closed_or(error))?.is_break() {
             return Err(Error::CompactionCancelled);
         }
-        let report = upkeep.report()?;
+        let report = report()?;
         let after: LevelReport = report.totals();
         Ok(CompactReport {
             before: before.files,
@@ -113,9 +112,5 @@ impl Store {
             Some(Err(closed)) => closed,
             _ => error.into(),
         }
-    }
-
-    fn upkeep(&self) -> Option<&dyn FileUpkeep> {
-        self.engine.durable().and_then(Durable::upkeep)
     }
 }

@@ -9,7 +9,7 @@ use crate::durable::restore::manifest_path;
 use crate::error::Error;
 use crate::store::Store;
 use hedgerow_log::{Durability, StoreError, StoreFiles};
-use hedgerow_model::{Admission, CommitTimestamp, Counts, Durable, Engine, EngineError, ReadError};
+use hedgerow_model::{Admission, CommitTimestamp, Counts, Durable, EngineError, ReadError};
 use hedgerow_sequencer::{ReaderKind, Sequencer};
 use hedgerow_sync::atomic::Ordering;
 use std::thread;

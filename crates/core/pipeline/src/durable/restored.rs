@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use crate::store::Store;
 use hedgerow_erased::ErasedRoom;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Changes, CommitTimestamp, Engine, EngineError, LockUnit, Outcome, Staged, UnitLocks};
+use hedgerow_model::{Changes, CommitTimestamp, Engine, EngineError, Outcome, Staged};
 use hedgerow_sequencer::{CountChanges, VertexCounts};
 use rayon::ThreadPool;
 
@@ -46,16 +46,6 @@ impl Batches {
     }
 }
 
-/// Grants every lock, because the opening thread holds them all.
-struct AllHeld<'h>(&'h HeldLocks<'h>);
-
-impl UnitLocks for AllHeld<'_> {
-    fn try_with(&self, _: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool {
-        work(self.0);
-        true
-    }
-}
-
 impl Store {
     /// Applies `size` changes that were committed up to `at`. The opening thread holds all locks,
     /// and the graph is not shared. The caller restores the keys.
@@ -75,7 +65,11 @@ impl Store {
         let staged = match self.engine.stage(held, changes, &mut room, self.allowance(), pool) {
             Err(EngineError::Capacity(_)) => {
                 self.archive_restored(None, true)?;
-                self.maintain_under(&AllHeld(held), usize::MAX)?;
+                let with_held = |_, work: &mut dyn FnMut(&HeldLocks<'_>)| {
+                    work(held);
+                    true
+                };
+                self.maintain_under(&with_held, usize::MAX)?;
                 let allowance = self.allowance().with_overdraft();
                 self.engine.stage(held, changes, &mut second_room, allowance, pool)?
             }

@@ -8,7 +8,7 @@ use crate::reads::records::visit_records;
 use crate::reads::view_reads::visit_ascending;
 use crate::records::decoded;
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, Key, KeyRef, LabelId, Record, RecordCursor, RecordView, VertexId,
+    Adjacency, Column, Cursor, Direction, GraphView, Key, KeyRef, LabelId, Record, RecordCursor, VertexId,
 };
 use std::ops::ControlFlow;
 
@@ -34,7 +34,7 @@ pub trait LabelReads<D> {
     fn visit(&mut self, vertex: KeyRef<'_>, visit: &mut dyn FnMut(Key, D)) -> Result<(), Error>;
 }
 
-impl<V: RecordView> ViewReads<'_, V> {
+impl<V: GraphView> ViewReads<'_, V> {
     /// Runs `read` with reads of a label's edges, which carry `W`, or `W` is `()`.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ struct KeyedVertices<'r, V> {
     keys: DictionaryReader<'r>,
 }
 
-impl<V: RecordView> KeyedVertices<'_, V> {
+impl<V: GraphView> KeyedVertices<'_, V> {
     /// Returns a vertex of the key. If the key has no other vertex, it may not exist in the state.
     #[inline]
     fn of(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error> {
@@ -107,7 +107,7 @@ struct Values<'r, V, C> {
     is_sorted: bool,
 }
 
-impl<V: RecordView, C: Cursor> LabelReads<C::Value> for Values<'_, V, C> {
+impl<V: GraphView, C: Cursor> LabelReads<C::Value> for Values<'_, V, C> {
     fn find(&mut self, vertex: KeyRef<'_>, neighbor: KeyRef<'_>) -> Result<Option<C::Value>, Error> {
         let Some((vertex, neighbor)) = self.vertices.ends(vertex, neighbor)? else { return Ok(None) };
         Ok(self.cursor.find(vertex, neighbor)?)
@@ -136,7 +136,7 @@ struct RecordReads<'r, V, C, D> {
     degrees: D,
 }
 
-impl<V: RecordView, C: RecordCursor, D: Cursor> LabelReads<Record> for RecordReads<'_, V, C, D> {
+impl<V: GraphView, C: RecordCursor, D: Cursor> LabelReads<Record> for RecordReads<'_, V, C, D> {
     fn find(&mut self, vertex: KeyRef<'_>, neighbor: KeyRef<'_>) -> Result<Option<Record>, Error> {
         let Some((vertex, neighbor)) = self.vertices.ends(vertex, neighbor)? else { return Ok(None) };
         self.records.find(vertex, neighbor)?.map(decoded).transpose()

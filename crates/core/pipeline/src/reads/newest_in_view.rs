@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::reads::ViewReads;
 use crate::records::time_in;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeSchema, EdgeValue, KeyRef, LabelId, NewestFirst,
-    NewestRecords, ParallelEdges, ReadError, RecordCursor, RecordView, VertexId, with_width,
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeSchema, EdgeValue, GraphView, KeyRef, LabelId,
+    ParallelEdges, ReadError, RecordCursor, VertexId, with_width,
 };
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -87,11 +87,19 @@ impl<'r> NewestReading<'_, '_, 'r> {
 }
 
 /// The result of a pass over the edges of a vertex.
-fn passed(flow: Result<ControlFlow<Result<(), Error>>, ReadError>) -> Result<(), Error> {
+type Passed = ControlFlow<Result<(), Error>>;
+
+/// The result of a pass over the edges of a vertex.
+fn passed(flow: Result<Passed, ReadError>) -> Result<(), Error> {
     flow?.break_value().unwrap_or(Ok(()))
 }
 
-impl<V: RecordView> ViewReads<'_, V> {
+/// The result of a pass by descending commits.
+fn passed_in_order(flow: Result<Option<Passed>, ReadError>) -> Result<(), Error> {
+    flow?.ok_or(Error::NoCommitOrder)?.break_value().unwrap_or(Ok(()))
+}
+
+impl<V: GraphView> ViewReads<'_, V> {
     /// Visits the edges of a vertex newest first; none if it does not exist.
     ///
     /// # Errors
@@ -148,18 +156,19 @@ impl<V: RecordView> ViewReads<'_, V> {
     ) -> Result<(), Error> {
         let adjacency = self.view.adjacency::<W>(label, direction)?;
         let mut cursor = adjacency.cursor();
+        let is_complete = selection.is_complete();
         let mut reading = NewestReading { selection, hand_over };
         match clock {
             NewestBy::Commit => {
-                let ordered = cursor.in_commit_order().ok_or(Error::NoCommitOrder)?;
-                if !reading.selection.is_complete() {
-                    passed(ordered.newest_first(vertex, |neighbor, value, commit| {
-                        let time = Ok(Some(place_of(commit.0)));
-                        reading.see_in_order(time, 0, neighbor, EdgeContent::Value(value.to_bits().0))
-                    }))?;
-                }
+                passed_in_order(cursor.newest_first(vertex, |neighbor, value, commit| {
+                    if is_complete {
+                        return ControlFlow::Break(Ok(()));
+                    }
+                    let time = Ok(Some(place_of(commit.0)));
+                    reading.see_in_order(time, 0, neighbor, EdgeContent::Value(value.to_bits().0))
+                }))?;
             }
-            _ if reading.selection.is_complete() => {}
+            _ if is_complete => {}
             NewestBy::Value | NewestBy::Property(_) | NewestBy::Key => {
                 passed(cursor.neighbors(vertex, |neighbors, values| {
                     neighbors.iter().zip(values).try_for_each(|(neighbor, value)| {
@@ -189,42 +198,31 @@ impl<V: RecordView> ViewReads<'_, V> {
     ) -> Result<(), Error> {
         let mut records = self.view.edge_records(label, direction)?;
         let disorder = match clock {
-            NewestBy::Commit => {
-                records.in_commit_order().ok_or(Error::NoCommitOrder)?;
-                Some(0)
-            }
-            _ if is_of_label => {
-                let ordered = records.in_commit_order();
-                ordered.map_or(Ok(None), |mut ordered| ordered.time_disorder(vertex))?
-            }
+            NewestBy::Commit => Some(0),
+            _ if is_of_label => records.time_disorder(vertex)?,
             _ => None,
         };
         let time = |record: &[u8]| match clock {
             NewestBy::Property(position) => time_in(record, position),
             NewestBy::Commit | NewestBy::Value | NewestBy::Key => Ok(None),
         };
-        if selection.is_complete() {
-            return Ok(());
-        }
+        let is_complete = selection.is_complete();
+        let mut reading = NewestReading { selection, hand_over };
         match disorder {
-            Some(disorder) => {
-                let ordered = records.in_commit_order().ok_or(Error::NoCommitOrder)?;
-                let mut reading = NewestReading { selection, hand_over };
-                passed(ordered.newest_first(vertex, |neighbor, record, commit| {
-                    let time =
-                        if clock == NewestBy::Commit { Ok(Some(place_of(commit.0))) } else { time(record) };
-                    reading.see_in_order(time, disorder, neighbor, EdgeContent::Record(record))
-                }))?;
-                reading.finish()
-            }
-            None => {
-                let mut reading = NewestReading { selection, hand_over };
-                passed(records.neighbors(vertex, |neighbor, record| {
-                    reading.see(time(record), neighbor, 0, EdgeContent::Record(record))
-                }))?;
-                reading.finish()
-            }
+            Some(disorder) => passed_in_order(records.newest_first(vertex, |neighbor, record, commit| {
+                if is_complete {
+                    return ControlFlow::Break(Ok(()));
+                }
+                let time =
+                    if clock == NewestBy::Commit { Ok(Some(place_of(commit.0))) } else { time(record) };
+                reading.see_in_order(time, disorder, neighbor, EdgeContent::Record(record))
+            }))?,
+            None if is_complete => {}
+            None => passed(records.neighbors(vertex, |neighbor, record| {
+                reading.see(time(record), neighbor, 0, EdgeContent::Record(record))
+            }))?,
         }
+        reading.finish()
     }
 
     /// Visits the edges of a vertex that may be parallel, newest first, by their keys or by a

@@ -5,7 +5,7 @@ use crate::reads::ViewReads;
 use crate::reads::view_reads::sort_by_neighbor;
 use crate::records::decoded;
 use hedgerow_model::{
-    Direction, KeyRef, LabelId, ParallelEdges, ReadError, Record, RecordCursor, RecordView, VertexId,
+    Direction, GraphView, KeyRef, LabelId, ParallelEdges, ReadError, Record, RecordCursor, VertexId,
 };
 use std::ops::{ControlFlow, RangeInclusive};
 
@@ -18,7 +18,7 @@ pub type VisitParallelNeighbor<'v> = dyn FnMut(VertexId, u64, &[u8]) -> Result<(
 /// All keys of parallel edges.
 const ALL: RangeInclusive<u64> = 0..=u64::MAX;
 
-impl<V: RecordView> ViewReads<'_, V> {
+impl<V: GraphView> ViewReads<'_, V> {
     /// The record of an edge that cannot be parallel; `None` if it does not exist.
     ///
     /// # Errors

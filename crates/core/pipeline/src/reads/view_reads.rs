@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::reads::StagedChanges;
 use crate::store::Store;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Key, KeyRef, LabelId, LabelSchema, Record,
-    RecordView, VertexId, ViewError, with_width,
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, Key, KeyRef, LabelId,
+    LabelSchema, Record, VertexId, ViewError, with_width,
 };
 use std::ops::ControlFlow;
 
@@ -23,7 +23,7 @@ pub struct ViewReads<'v, V> {
     pub staged: Option<&'v StagedChanges>,
 }
 
-impl<V: RecordView> ViewReads<'_, V> {
+impl<V: GraphView> ViewReads<'_, V> {
     pub(super) fn schema(&self, label: LabelId) -> Result<&LabelSchema, ViewError> {
         self.store.catalog.label(label).ok_or(ViewError::UnknownLabel(label))
     }

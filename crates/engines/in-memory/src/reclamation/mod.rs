@@ -58,7 +58,7 @@ pub trait Versioned {
     ) -> MemoryChange;
 
     /// Returns the bytes that a filed version retains, or 0 if it is gone or cannot be read now.
-    fn retained_by(&self, version: &Superseded<Self::Place>, units: &dyn UnitLocks) -> usize;
+    fn retained_by(&self, version: &Superseded<Self::Place>, units: &UnitLocks<'_>) -> usize;
 }
 
 /// Processes the versions filed under timestamps that are no longer live: refiles the versions that
@@ -66,7 +66,7 @@ pub trait Versioned {
 pub fn reclaim<V: Versioned>(
     engine: &V,
     live: &LiveTimestamps,
-    units: &dyn UnitLocks,
+    units: &UnitLocks<'_>,
     budget_bytes: usize,
 ) -> Reclaimed {
     let mut pass = Pass { engine, live, units, budget_bytes, done: Reclaimed::default(), left: Vec::new() };
@@ -128,7 +128,7 @@ fn in_batches<P: Copy>(
 
 /// Returns the bytes that superseded versions retain, by the timestamp that the versions are filed
 /// under. O(filed versions).
-pub fn retained<V: Versioned>(engine: &V, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
+pub fn retained<V: Versioned>(engine: &V, units: &UnitLocks<'_>) -> Vec<(CommitTimestamp, usize)> {
     let bytes = |bucket: &[Superseded<V::Place>]| -> usize {
         bucket.iter().map(|version| engine.retained_by(version, units)).sum()
     };
@@ -139,7 +139,7 @@ pub fn retained<V: Versioned>(engine: &V, units: &dyn UnitLocks) -> Vec<(CommitT
 struct Pass<'p, V: Versioned> {
     engine: &'p V,
     live: &'p LiveTimestamps,
-    units: &'p dyn UnitLocks,
+    units: &'p UnitLocks<'p>,
     budget_bytes: usize,
     done: Reclaimed,
     /// Versions to file again at the end, with their timestamps.
@@ -182,7 +182,7 @@ impl<V: Versioned> Pass<'_, V> {
     fn free(&mut self, versions: &mut [Superseded<V::Place>]) -> bool {
         let (engine, done) = (self.engine, &mut self.done);
         let unit = V::unit_of(&versions[0].place);
-        self.units.try_with(unit, &mut |locks| {
+        (self.units)(unit, &mut |locks| {
             assert!(locks.covers(unit), "versions are freed without the lock of their unit");
             let change = engine.free(locks, unit, versions);
             engine.counters().add(change);

@@ -5,8 +5,7 @@ use crate::records::parallel::HeapParallel;
 use crate::records::{Form, RecordHeap, heap};
 use hedgerow_encoding::list_as_record;
 use hedgerow_model::{
-    Column, CommitTimestamp, Cursor, LabelId, NewestFirst, NewestRecords, ReadError, RecordCursor,
-    RecordHandle, VertexId,
+    Column, CommitTimestamp, Cursor, LabelId, ReadError, RecordCursor, RecordHandle, VertexId,
 };
 use std::ops::{ControlFlow, Range};
 
@@ -71,10 +70,6 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
         = HeapParallel<'c>
     where
         Self: 'c;
-    type Ordered<'c>
-        = HeapNewest<'c, C::Ordered>
-    where
-        Self: 'c;
 
     const SORTED: bool = C::SORTED;
 
@@ -114,9 +109,20 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
         })
     }
 
-    fn in_commit_order(&mut self) -> Option<HeapNewest<'_, C::Ordered>> {
+    fn newest_first<'c, B>(
+        &'c mut self,
+        vertex: VertexId,
+        mut visit: impl FnMut(VertexId, &'c [u8], CommitTimestamp) -> ControlFlow<B>,
+    ) -> Result<Option<ControlFlow<B>>, ReadError> {
         debug_assert_eq!(self.form, Form::One);
-        self.handles.in_commit_order().map(HeapNewest)
+        self.handles.newest_first(vertex, |neighbor, handle, commit| {
+            // SAFETY: the cursor stays borrowed while the record is.
+            visit(neighbor, unsafe { lent(handle) }, commit)
+        })
+    }
+
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, ReadError> {
+        self.handles.time_disorder(vertex)
     }
 
     fn find_parallel(
@@ -140,26 +146,5 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
             // SAFETY: as for `lent`: the cursor stays borrowed while the edges are.
             visit(neighbor, unsafe { HeapParallel::behind(handle.to_bits()) })
         })
-    }
-}
-
-/// Lends records newest first.
-pub struct HeapNewest<'c, O>(&'c mut O);
-
-impl<'c, O: NewestFirst<Value = RecordHandle>> NewestRecords<'c> for HeapNewest<'c, O> {
-    fn newest_first<B>(
-        self,
-        vertex: VertexId,
-        mut visit: impl FnMut(VertexId, &'c [u8], CommitTimestamp) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, ReadError> {
-        self.0.newest_first(vertex, |neighbor, handle, commit| {
-            // SAFETY: made by a `HeapCursor` from its own cursor, which is borrowed for `'c` and
-            // consumed here.
-            visit(neighbor, unsafe { lent(handle) }, commit)
-        })
-    }
-
-    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, ReadError> {
-        self.0.time_disorder(vertex)
     }
 }

@@ -22,7 +22,7 @@ pub mod memory;
 mod parallel;
 mod stage;
 
-pub use cursor::{HandleCursor, HeapCursor, HeapNewest};
+pub use cursor::{HandleCursor, HeapCursor};
 pub use parallel::HeapParallel;
 pub use stage::{StagedAdjacencies, StagedEffects};
 

@@ -3,7 +3,7 @@
 
 use hedgerow_log::files::FileSystem;
 use hedgerow_lsm::{LsmEngine, LsmOptions};
-use hedgerow_model::{Catalog, EngineError, Topology};
+use hedgerow_model::{Catalog, Durable, EngineError, Topology};
 use hedgerow_sync::Arc;
 use hedgerow_testing::simulated::SimulatedFiles;
 use hedgerow_testing::{Tested, TestedDurable};
@@ -15,6 +15,7 @@ impl<const CACHE_BYTES: usize> Tested for TestedLsm<CACHE_BYTES> {
     type Engine = LsmEngine;
 
     const UNIT_SIZE: u32 = 1;
+    const DURABLE: fn(&Self::Engine) -> Option<&dyn Durable> = |engine| Some(engine);
 
     fn engine(topology: Topology, catalog: Catalog) -> LsmEngine {
         let files = SimulatedFiles::new(1);

@@ -5,7 +5,7 @@ use crate::subgraphs::partition::{partition_of, partitions_of, slot_of, slots_wi
 use crate::subgraphs::view::SubgraphAdjacency;
 use hedgerow_in_memory::records::HandleCursor;
 use hedgerow_model::search::Spread;
-use hedgerow_model::{Column, Cursor, Neighbors, NoCommitOrder, ReadError, RecordHandle, VertexId};
+use hedgerow_model::{Column, Cursor, Neighbors, ReadError, RecordHandle, VertexId};
 use std::ops::{ControlFlow, Range};
 
 /// Sentinel for no partition.
@@ -93,7 +93,6 @@ impl<C: Container> HandleCursor for SubgraphCursor<'_, C, RecordHandle> {
 
 impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
     type Value = W;
-    type Ordered = NoCommitOrder<W>;
 
     #[inline]
     fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {

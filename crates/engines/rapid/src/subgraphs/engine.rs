@@ -2,15 +2,15 @@
 
 use crate::subgraphs::container::Container;
 use crate::subgraphs::edge::{EdgePlans, StagedEdges};
-use crate::subgraphs::graph::Subgraphs;
+use crate::subgraphs::graph::{AdjacencyTable, Subgraphs};
 use crate::subgraphs::partition::{partition_of, unit_of};
 use crate::subgraphs::stage::SubgraphChanges;
 use crate::subgraphs::view::SubgraphView;
 use hedgerow_in_memory::records::StagedEffects;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
-    AddLabels, Allowance, Changes, CommitTimestamp, Engine, EngineError, LockUnit, MaintenanceProgress,
-    MemoryUse, ReadError, Staged, UnitLocks, VertexId,
+    Allowance, Changes, Engine, EngineError, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
+    ReadError, Retained, Staged, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 
@@ -81,8 +81,12 @@ impl<C: Container> Engine for Subgraphs<C> {
         }
     }
 
-    fn add_labels(&self) -> Option<&dyn AddLabels> {
-        Some(self)
+    /// O(stored directions): about 2 KiB each.
+    fn add_label(&self, label: &LabelSchema) {
+        self.records.add_label(label);
+        AdjacencyTable::of(label, self.topology).for_each(|table| {
+            self.adjacencies.push(table);
+        });
     }
 
     fn open_snapshot(&self, _: &Registered) -> Result<(), EngineError> {
@@ -105,7 +109,7 @@ impl<C: Container> Engine for Subgraphs<C> {
     fn maintain(
         &self,
         live: &LiveTimestamps,
-        units: &dyn UnitLocks,
+        units: &UnitLocks<'_>,
         budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
         let mut reclaimed = hedgerow_in_memory::reclamation::reclaim(self, live, units, budget_bytes);
@@ -114,13 +118,17 @@ impl<C: Container> Engine for Subgraphs<C> {
         Ok(reclaimed.into())
     }
 
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(CommitTimestamp, usize)> {
+    fn memory(&self) -> MemoryUse {
+        self.memory.used().plus(self.records.memory())
+    }
+}
+
+impl<C: Container> Subgraphs<C> {
+    /// Returns the bytes kept for each timestamp and for no newer timestamp, ascending. Leaves out
+    /// units that another thread has locked.
+    pub fn retained(&self, units: &UnitLocks<'_>) -> Retained {
         let mut retained = hedgerow_in_memory::reclamation::retained(self, units);
         self.records.add_retained(&mut retained);
         retained
-    }
-
-    fn memory(&self) -> MemoryUse {
-        self.memory.used().plus(self.records.memory())
     }
 }

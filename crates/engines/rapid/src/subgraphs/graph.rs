@@ -10,7 +10,7 @@ use hedgerow_in_memory::reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_in_memory::records::RecordHeap;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AddLabels, ColumnType, Direction, EngineOptions, LabelId, LabelSchema, MemoryUse, Topology, ViewError,
+    ColumnType, Direction, EngineOptions, LabelId, LabelSchema, MemoryUse, Topology, ViewError,
 };
 use hedgerow_sync::GrowingList;
 use hedgerow_sync::epoch::Domain;
@@ -37,7 +37,7 @@ pub(crate) struct AdjacencyTable<C: Container> {
 
 impl<C: Container> AdjacencyTable<C> {
     /// The tables of a label, one per stored direction.
-    fn of(schema: &LabelSchema, topology: Topology) -> impl Iterator<Item = Self> + use<C> {
+    pub(super) fn of(schema: &LabelSchema, topology: Topology) -> impl Iterator<Item = Self> + use<C> {
         let column = schema.edges.column();
         let table = move |direction: &Direction| AdjacencyTable {
             direction: *direction,
@@ -126,15 +126,5 @@ impl<C: Container> Subgraphs<C> {
             Some(_) => ViewError::NoReverse,
             None => ViewError::UnknownLabel(label),
         })
-    }
-}
-
-impl<C: Container> AddLabels for Subgraphs<C> {
-    /// O(stored directions): about 2 KiB each.
-    fn add_label(&self, label: &LabelSchema) {
-        self.records.add_label(label);
-        AdjacencyTable::of(label, self.topology).for_each(|table| {
-            self.adjacencies.push(table);
-        });
     }
 }

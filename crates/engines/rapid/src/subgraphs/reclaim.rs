@@ -31,11 +31,11 @@ impl<C: Container> Versioned for Subgraphs<C> {
         change
     }
 
-    fn retained_by(&self, version: &Superseded, units: &dyn UnitLocks) -> usize {
+    fn retained_by(&self, version: &Superseded, units: &UnitLocks<'_>) -> usize {
         let ChainPlace { table, partition } = version.place;
         let unit = unit_of(partition);
         let mut bytes = None;
-        units.try_with(unit, &mut |locks| {
+        units(unit, &mut |locks| {
             bytes = match table {
                 ChainTable::Vertices => {
                     let chain = self.vertices.get(partition);

@@ -13,7 +13,7 @@ use hedgerow_in_memory::records::HeapCursor;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
     Adjacency, Column, CommitTimestamp, Count, Direction, GraphView, LabelId, ReadError, Record,
-    RecordHandle, RecordView, Topology, VertexId, ViewError, ViewState, cuts_by_work,
+    RecordHandle, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_sync::prefetch;
 use std::marker::PhantomData;
@@ -83,6 +83,10 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
         = SubgraphAdjacency<'s, C, W>
     where
         Self: 'v;
+    type EdgeRecords<'v>
+        = HeapCursor<SubgraphCursor<'s, C, RecordHandle>>
+    where
+        Self: 'v;
 
     fn timestamp(&self) -> CommitTimestamp {
         self.state.timestamp()
@@ -139,13 +143,6 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
         ViewError::check_column::<W>(label, table.column)?;
         Ok(SubgraphAdjacency { view: *self, table, values: PhantomData })
     }
-}
-
-impl<'s, C: Container> RecordView for SubgraphView<'s, C> {
-    type EdgeRecords<'v>
-        = HeapCursor<SubgraphCursor<'s, C, RecordHandle>>
-    where
-        Self: 'v;
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         let located = self.locate(vertex).filter(|(block, slot)| block.exists(*slot));

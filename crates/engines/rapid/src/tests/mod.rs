@@ -13,4 +13,3 @@ type Pipeline = hedgerow_testing::pipeline::Pipeline<TestedRapid>;
 
 hedgerow_testing::contract_tests!(TestedRapid);
 hedgerow_testing::accounting_tests!(TestedRapid);
-hedgerow_testing::label_tests!(TestedRapid);

@@ -3,7 +3,7 @@
 use super::TestedTel;
 use crate::layout::{BlockLayout, Shape};
 use hedgerow_model::token::Registered;
-use hedgerow_model::{Adjacency, Direction, Engine, GraphView, LabelId, NewestFirst, Topology, VertexId};
+use hedgerow_model::{Adjacency, Cursor, Direction, Engine, GraphView, LabelId, Topology, VertexId};
 use hedgerow_testing::cases::one_case_in;
 use hedgerow_testing::contract::put;
 use hedgerow_testing::pipeline::Pipeline;
@@ -138,7 +138,7 @@ proptest! {
 /// Neighbor, value, and the commit that put the edge.
 type Put = (u32, u32, u64);
 
-/// Returns the puts that [`NewestFirst::newest_first`] visits for vertex 0, reversed.
+/// Returns the puts that [`Cursor::newest_first`](hedgerow_model::Cursor::newest_first) visits for vertex 0, reversed.
 fn oldest_first(pipeline: &Tested, at: &Registered) -> Vec<Put> {
     let view = pipeline.engine.view(&(), at);
     let adjacency = view.adjacency::<u32>(LabelId(2), Direction::Out).unwrap();
@@ -147,7 +147,7 @@ fn oldest_first(pipeline: &Tested, at: &Registered) -> Vec<Put> {
         puts.push((neighbor.get(), value, commit.0));
         ControlFlow::<()>::Continue(())
     });
-    assert!(flow.unwrap().is_continue());
+    assert!(flow.unwrap().unwrap().is_continue());
     puts.reverse();
     puts
 }

@@ -9,7 +9,6 @@ use hedgerow_testing::pipeline::Pipeline;
 
 hedgerow_testing::contract_tests!(TestedInFile);
 hedgerow_testing::accounting_tests!(TestedInFile);
-hedgerow_testing::label_tests!(TestedInFile);
 
 /// Puts edges of one vertex to a range of ids.
 fn put(source: u32, ids: std::ops::Range<u32>) -> Request {

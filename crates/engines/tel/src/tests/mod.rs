@@ -15,4 +15,3 @@ use support::TestedTel;
 
 hedgerow_testing::contract_tests!(TestedTel);
 hedgerow_testing::accounting_tests!(TestedTel);
-hedgerow_testing::label_tests!(TestedTel);

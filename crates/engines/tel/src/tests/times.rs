@@ -4,7 +4,7 @@ use super::blocks::{Tested, delete, put};
 use super::logs::{class, with_log};
 use hedgerow_in_memory::records::memory::LONGEST_EMBEDDED;
 use hedgerow_model::{
-    Adjacency, Direction, Engine, GraphView, LabelId, NewestFirst, RecordHandle, Topology, VertexId,
+    Adjacency, Cursor, Direction, Engine, GraphView, LabelId, RecordHandle, Topology, VertexId,
 };
 use hedgerow_testing::records::{content, time};
 use std::ops::ControlFlow;
@@ -38,7 +38,7 @@ fn newest_first(pipeline: &Tested) -> Vec<u32> {
         newest_first.push(neighbor.get());
         ControlFlow::<()>::Continue(())
     });
-    assert!(flow.unwrap().is_continue());
+    assert!(flow.unwrap().unwrap().is_continue());
     newest_first
 }
 

@@ -1,7 +1,7 @@
 //! Names this engine for the shared tests, with its blocks in memory and in a file.
 #![allow(dead_code, reason = "not every test needs both")]
 
-use hedgerow_model::{Catalog, EngineOptions, Topology};
+use hedgerow_model::{Catalog, EngineOptions, Retained, Topology, UnitLocks};
 use hedgerow_tel::Tel;
 use hedgerow_testing::{Recount, Tested};
 
@@ -12,6 +12,7 @@ impl Tested for TestedTel {
 
     const UNIT_SIZE: u32 = 1;
     const RECOUNT: Option<Recount<Self::Engine>> = Some(Tel::recount_memory);
+    const RETAINED: fn(&Self::Engine, &UnitLocks<'_>) -> Retained = Tel::retained;
     const UNLINKED: fn(&Tel) -> usize = Tel::unlinked_bytes;
 
     fn engine(topology: Topology, catalog: Catalog) -> Tel {
@@ -27,6 +28,7 @@ impl Tested for TestedInFile {
 
     const UNIT_SIZE: u32 = 1;
     const RECOUNT: Option<Recount<Self::Engine>> = Some(Tel::recount_memory);
+    const RETAINED: fn(&Self::Engine, &UnitLocks<'_>) -> Retained = Tel::retained;
     const UNLINKED: fn(&Tel) -> usize = Tel::unlinked_bytes;
 
     fn engine(topology: Topology, catalog: Catalog) -> Tel {
@@ -44,6 +46,7 @@ impl Tested for TestedInSmallFile {
 
     const UNIT_SIZE: u32 = 1;
     const RECOUNT: Option<Recount<Self::Engine>> = Some(Tel::recount_memory);
+    const RETAINED: fn(&Self::Engine, &UnitLocks<'_>) -> Retained = Tel::retained;
     const UNLINKED: fn(&Tel) -> usize = Tel::unlinked_bytes;
 
     fn engine(topology: Topology, catalog: Catalog) -> Tel {

@@ -121,18 +121,6 @@ fn labels_that_leave_no_room_in_the_manifest_are_refused_and_the_graph_goes_on()
     graph.put_edge(follows, 1, 2).unwrap();
 }
 
-#[test]
-fn an_engine_of_another_crate_may_take_no_labels() {
-    let graph = options(own_files::ENGINES[0]).create_on(Arc::new(SimulatedFiles::new(1))).unwrap();
-    let knows = graph.label::<()>("knows").unwrap();
-    assert_eq!(graph.add_label::<()>("knows").unwrap(), knows);
-    let refused = graph.add_label::<()>("follows").unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::Unsupported);
-    assert!(refused.to_string().contains("hedgerow::store::add_labels"), "{refused}");
-    assert!(graph.label::<()>("follows").is_err());
-    graph.put_edge(knows, 1, 2).unwrap();
-}
-
 /// Opens the gate even if the test fails, so that the threads behind it end.
 struct OpenAtLast<'f>(&'f GatedFiles);
 

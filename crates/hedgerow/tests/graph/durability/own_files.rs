@@ -24,7 +24,8 @@ static IN_FILES: NamedEngine = NamedEngine {
     name: "reference-files",
     make: Make::InFiles(|files, EngineOptions { topology, catalog }| {
         let options = ReferenceOptions { topology, catalog, recent_bytes: 1500, block_bytes: 200, files: 3 };
-        Ok(ErasedEngine::new(ReferenceEngine::open(files, options)?))
+        let engine = Arc::new(ReferenceEngine::open(files, options)?);
+        Ok(ErasedEngine::shared(&engine).with_durable(&engine))
     }),
 };
 
@@ -39,7 +40,8 @@ pub static LSM: NamedEngine = NamedEngine {
             segment_bytes: 300,
             ..LsmOptions::new(topology, catalog)
         };
-        Ok(ErasedEngine::new(LsmEngine::open(files, options)?))
+        let engine = Arc::new(LsmEngine::open(files, options)?);
+        Ok(ErasedEngine::shared(&engine).with_durable(&engine))
     }),
 };
 
@@ -197,7 +199,8 @@ fn a_graph_on_files_goes_on_at_its_memory_limit() {
         name: "reference-files",
         make: Make::InFiles(|files, EngineOptions { topology, catalog }| {
             let options = ReferenceOptions { topology, catalog, ..ReferenceOptions::default() };
-            Ok(ErasedEngine::new(ReferenceEngine::open(files, options)?))
+            let engine = Arc::new(ReferenceEngine::open(files, options)?);
+            Ok(ErasedEngine::shared(&engine).with_durable(&engine))
         }),
     };
     for engine in [EngineKind::Erased(&ROOMY), EngineKind::Lsm] {

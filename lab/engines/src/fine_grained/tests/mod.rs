@@ -12,12 +12,10 @@ mod adjacency_list {
     use super::*;
     hedgerow_testing::contract_tests!(TestedEngine<AdjacencyList>);
     hedgerow_testing::accounting_tests!(TestedEngine<AdjacencyList>);
-    hedgerow_testing::label_tests!(TestedEngine<AdjacencyList>);
 }
 
 mod art {
     use super::*;
     hedgerow_testing::contract_tests!(TestedEngine<FineGrainedArt>);
     hedgerow_testing::accounting_tests!(TestedEngine<FineGrainedArt>);
-    hedgerow_testing::label_tests!(TestedEngine<FineGrainedArt>);
 }

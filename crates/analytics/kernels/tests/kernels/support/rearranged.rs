@@ -3,8 +3,8 @@
 use super::id;
 use hedgerow_kernels::csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
-    Adjacency, Column, CommitTimestamp, Count, Cursor, Direction, GraphView, LabelId, Neighbors,
-    NoCommitOrder, NoRecords, ReadError, Record, RecordView, Topology, VertexId, ViewError,
+    Adjacency, Column, CommitTimestamp, Count, Cursor, Direction, GraphView, LabelId, Neighbors, NoRecords,
+    ReadError, Record, Topology, VertexId, ViewError,
 };
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
@@ -65,6 +65,10 @@ impl<R> Rearranged<R> {
 
 impl<R: Arrangement> GraphView for Rearranged<R> {
     type Adjacency<'v, W: Column> = RearrangedAdjacency<'v, R, W>;
+    type EdgeRecords<'v>
+        = NoRecords
+    where
+        Self: 'v;
 
     fn timestamp(&self) -> CommitTimestamp {
         self.csr.timestamp()
@@ -106,13 +110,6 @@ impl<R: Arrangement> GraphView for Rearranged<R> {
         let csr = self.csr.adjacency(label, direction)?;
         Ok(RearrangedAdjacency { csr, on_read: self.on_read.as_ref(), arrangement: PhantomData })
     }
-}
-
-impl<R: Arrangement> RecordView for Rearranged<R> {
-    type EdgeRecords<'v>
-        = NoRecords
-    where
-        Self: 'v;
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         self.csr.vertex_record(vertex)
@@ -179,7 +176,6 @@ pub struct RearrangedCursor<'a, R, W> {
 
 impl<R: Arrangement, W: Column> Cursor for RearrangedCursor<'_, R, W> {
     type Value = W;
-    type Ordered = NoCommitOrder<W>;
 
     fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {
         Ok(R::COPIES * self.csr.degree(vertex)?)

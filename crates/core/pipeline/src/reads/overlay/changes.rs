@@ -8,7 +8,7 @@ use hedgerow_encoding::encode_record;
 use hedgerow_erased::ErasedView;
 use hedgerow_model::{
     Count, Direction, EdgeValue, GraphView, Key, KeyRef, LabelId, Operation, ParallelEdges, Record,
-    RecordChange, RecordCursor, RecordView, Topology, VertexId,
+    RecordChange, RecordCursor, Topology, VertexId,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

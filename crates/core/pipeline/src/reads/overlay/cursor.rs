@@ -1,7 +1,7 @@
 //! Neighbors with staged changes.
 
 use super::changes::StagedRows;
-use hedgerow_model::{Adjacency, Column, Cursor, Neighbors, NoCommitOrder, ReadError, VertexId};
+use hedgerow_model::{Adjacency, Column, Cursor, Neighbors, ReadError, VertexId};
 use std::ops::{ControlFlow, Range};
 
 /// An adjacency with staged changes over it.
@@ -119,7 +119,6 @@ impl<C: Cursor> OverlayCursor<'_, C> {
 
 impl<C: Cursor> Cursor for OverlayCursor<'_, C> {
     type Value = C::Value;
-    type Ordered = NoCommitOrder<C::Value>;
 
     fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {
         match self.rows.is_unchanged(vertex) {

@@ -9,8 +9,8 @@ pub use changes::StagedChanges;
 use changes::StagedRows;
 use cursor::OverlayAdjacency;
 use hedgerow_model::{
-    Column, CommitTimestamp, Count, Direction, EdgeChange, GraphView, LabelId, ReadError, Record, RecordView,
-    Topology, VertexId, ViewError,
+    Column, CommitTimestamp, Count, Direction, EdgeChange, GraphView, LabelId, ReadError, Record, Topology,
+    VertexId, ViewError,
 };
 use records::OverlayRecords;
 use std::ops::{ControlFlow, Range};
@@ -37,6 +37,10 @@ impl<'t, V> Overlay<'t, V> {
 impl<V: GraphView> GraphView for Overlay<'_, V> {
     type Adjacency<'v, W: Column>
         = OverlayAdjacency<'v, V::Adjacency<'v, W>>
+    where
+        Self: 'v;
+    type EdgeRecords<'v>
+        = OverlayRecords<'v, V::EdgeRecords<'v>>
     where
         Self: 'v;
 
@@ -104,13 +108,6 @@ impl<V: GraphView> GraphView for Overlay<'_, V> {
         let rows = StagedRows::new(self.changes, label, direction);
         Ok(OverlayAdjacency::new(stored, rows, self.vertex_bound()))
     }
-}
-
-impl<V: RecordView> RecordView for Overlay<'_, V> {
-    type EdgeRecords<'v>
-        = OverlayRecords<'v, V::EdgeRecords<'v>>
-    where
-        Self: 'v;
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         match self.changes.record(vertex) {

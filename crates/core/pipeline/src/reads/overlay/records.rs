@@ -2,7 +2,7 @@
 
 use super::changes::{StagedEdge, StagedParallel, StagedRows};
 use hedgerow_encoding::{EdgeListWriter, list_as_record};
-use hedgerow_model::{NoCommitOrder, ParallelEdges, ReadError, RecordCursor, VertexId};
+use hedgerow_model::{ParallelEdges, ReadError, RecordCursor, VertexId};
 use std::ops::{ControlFlow, Range, RangeInclusive};
 
 /// Reads the records of edges with staged changes.
@@ -20,10 +20,6 @@ impl<'t, C> OverlayRecords<'t, C> {
 impl<C: RecordCursor> RecordCursor for OverlayRecords<'_, C> {
     type Parallel<'c>
         = OverlayParallel<'c, C::Parallel<'c>>
-    where
-        Self: 'c;
-    type Ordered<'c>
-        = NoCommitOrder<()>
     where
         Self: 'c;
 

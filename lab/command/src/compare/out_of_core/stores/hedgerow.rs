@@ -6,7 +6,7 @@ use crate::compare::graph::Edge;
 use crate::compare::out_of_core::algorithms::{Analytics, Reader, reached, weight};
 use anyhow::Result;
 use hedgerow::kernels::{
-    Adjacency, Bfs, Cursor, Execution, Kernel, KernelError, MemoryBudget, PageRank, RecordView, Sssp, Wcc,
+    Adjacency, Bfs, Cursor, Execution, GraphView, Kernel, KernelError, MemoryBudget, PageRank, Sssp, Wcc,
     Weight,
 };
 use hedgerow::{
@@ -95,7 +95,7 @@ struct Read<'w>(&'w mut dyn FnMut(&mut dyn Reader) -> Result<()>);
 impl Kernel for Read<'_> {
     type Output = Result<()>;
 
-    fn run<V: RecordView>(self, view: &V) -> Result<Result<()>, KernelError> {
+    fn run<V: GraphView>(self, view: &V) -> Result<Result<()>, KernelError> {
         let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
         Ok((self.0)(&mut Rows { view, cursor: adjacency.cursor() }))
     }
@@ -106,7 +106,7 @@ struct Rows<'v, V, C> {
     cursor: C,
 }
 
-impl<V: RecordView, C: Cursor> Reader for Rows<'_, V, C> {
+impl<V: GraphView, C: Cursor> Reader for Rows<'_, V, C> {
     fn neighbors(&mut self, vertex: VertexId, visit: &mut dyn FnMut(&[VertexId])) -> Result<()> {
         let visited = self.cursor.neighbors(vertex, |neighbors, _| {
             visit(neighbors);

@@ -1,8 +1,8 @@
 //! A graph without weights, read with weights computed from the ends of its edges.
 
-use hedgerow::kernels::{Adjacency, Cursor, GraphView, Neighbors, RecordView, ViewError};
+use hedgerow::kernels::{Adjacency, Cursor, GraphView, Neighbors, ViewError};
 use hedgerow::{Column, CommitTimestamp, Count, Direction, LabelId, Topology, VertexId};
-use hedgerow_model::{EdgeValue, NoCommitOrder, NoRecords, ReadError, Record};
+use hedgerow_model::{EdgeValue, NoRecords, ReadError, Record};
 use std::ops::{ControlFlow, Range};
 
 /// The weight of the edge between two vertices.
@@ -25,6 +25,10 @@ impl<V: GraphView> GraphView for Weighed<'_, V> {
         = WeighedAdjacency<V::Adjacency<'a, ()>, W>
     where
         Self: 'a;
+    type EdgeRecords<'v>
+        = NoRecords
+    where
+        Self: 'v;
 
     fn timestamp(&self) -> CommitTimestamp {
         self.view.timestamp()
@@ -66,13 +70,6 @@ impl<V: GraphView> GraphView for Weighed<'_, V> {
         let adjacency = self.view.adjacency::<()>(label, direction)?;
         Ok(WeighedAdjacency { adjacency, weights: Weights { weigh: self.weigh, of_row: Vec::new() } })
     }
-}
-
-impl<V: GraphView> RecordView for Weighed<'_, V> {
-    type EdgeRecords<'v>
-        = NoRecords
-    where
-        Self: 'v;
 
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
         Ok(self.contains_vertex(vertex)?.then_some(Record::EMPTY))
@@ -146,7 +143,6 @@ impl<W: Column> Weights<W> {
 
 impl<C: Cursor<Value = ()>, W: Column> Cursor for WeighedCursor<C, W> {
     type Value = W;
-    type Ordered = NoCommitOrder<W>;
 
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
         let found = self.cursor.find(vertex, neighbor)?;
