@@ -6,7 +6,7 @@ use crate::label::{Hop, HopOf, Label};
 use crate::parallel_edge::ParallelEdge;
 use crate::reads::{EdgeOfVertex, Reading, Reads};
 use hedgerow_model::{AsKey, Key, LabelId, LabelSchema};
-use hedgerow_pipeline::Newest;
+use hedgerow_pipeline::{Newest, Which};
 use std::ops::{Bound, ControlFlow, RangeBounds, RangeInclusive};
 
 /// Point reads by key, on a [`Snapshot`](crate::Snapshot), a [`WriteTxn`](crate::WriteTxn), a
@@ -53,7 +53,7 @@ pub trait ReadGraph: Reads {
     fn contains_vertex(&self, key: impl AsKey) -> Result<bool, Error> {
         self.typed()?;
         let key = key.as_key();
-        self.state(Reading::Vertex(key))?.contains_vertex(key)
+        Ok(self.state(Reading::Vertex(key))?.vertex(key)?.is_some())
     }
 
     /// Returns the properties of a vertex by name; `None` if it does not exist. O(properties).
@@ -136,7 +136,13 @@ pub trait ReadGraph: Reads {
     fn neighbors(&self, hop: impl Into<Hop>, key: impl AsKey) -> Result<Vec<Key>, Error> {
         let (hop, key) = (hop.into(), key.as_key());
         checked_hop::<(), _>(self, hop)?;
-        self.state(Reading::Neighbors(key))?.neighbor_keys(hop, key)
+        let mut neighbors = Vec::new();
+        let visited =
+            self.state(Reading::Neighbors(key))?.visit_values::<(), ()>(hop, key, |neighbor, ()| {
+                neighbors.push(neighbor);
+                ControlFlow::Continue(())
+            });
+        visited.map(|_| neighbors)
     }
 
     /// Returns the edges of a vertex: the vertex at the other end, and the data. O(degree).
@@ -151,11 +157,7 @@ pub trait ReadGraph: Reads {
         checked_hop::<T, _>(self, hop)?;
         let state = self.state(Reading::Neighbors(key))?;
         if T::IS_RECORD {
-            let records = state.records(hop, key)?;
-            return with_names(self, hop.label, |names| {
-                let typed = |(neighbor, record)| Ok((neighbor, T::from_record(record, names)?));
-                records.into_iter().map(typed).collect()
-            });
+            return typed_edges(self, hop.label, state.edges(hop, key, Which::ALL, true)?);
         }
         let mut edges = Vec::new();
         let visited = state.visit_values::<T::Column, _>(hop, key, |neighbor, value| {
@@ -197,17 +199,7 @@ pub trait ReadGraph: Reads {
         let (hop, key) = (hop.into().untyped(), key.as_key());
         checked_hop::<T, _>(self, hop)?;
         let state = self.state(Reading::Neighbors(key))?;
-        let found = state.newest_edges(hop, key, newest, T::IS_RECORD)?;
-        with_names(self, hop.label, |names| {
-            let typed = |EdgeOfVertex { neighbor, value, record, .. }| {
-                let data = match T::IS_RECORD {
-                    true => T::from_record(record, names),
-                    false => T::from_value(hedgerow_model::Column::from_bits(value)),
-                };
-                Ok((neighbor, data?))
-            };
-            found.into_iter().map(typed).collect()
-        })
+        typed_edges(self, hop.label, state.edges(hop, key, Which::Newest(newest), T::IS_RECORD)?)
     }
 
     /// Returns the data of one of several parallel edges, by its number; `None` if there is none.
@@ -264,7 +256,8 @@ pub trait ReadGraph: Reads {
         checked_hop::<T, _>(self, hop)?;
         self.typed()?.parallel_schema(hop.label)?;
         let key = key.as_key();
-        let found = self.state(Reading::Neighbors(key))?.parallel_of(hop, key, inclusive(numbers))?;
+        let found =
+            self.state(Reading::Neighbors(key))?.edges(hop, key, Which::InRange(inclusive(numbers)), true)?;
         typed_parallel(self, hop.label, found)
     }
 
@@ -283,7 +276,8 @@ pub trait ReadGraph: Reads {
         checked_hop::<T, _>(self, hop)?;
         self.typed()?.parallel_schema(hop.label)?;
         let key = key.as_key();
-        let found = self.state(Reading::Neighbors(key))?.newest_edges(hop, key, newest, T::IS_RECORD)?;
+        let state = self.state(Reading::Neighbors(key))?;
+        let found = state.edges(hop, key, Which::Newest(newest), T::IS_RECORD)?;
         typed_parallel(self, hop.label, found)
     }
 }
@@ -322,6 +316,23 @@ fn read<T: EdgeData>(record: hedgerow_model::Record, names: &Names<'_>) -> Resul
         true => T::from_record(record, names),
         false => T::from_value(Default::default()),
     }
+}
+
+fn typed_edges<T: EdgeData>(
+    reads: &(impl Reads + ?Sized),
+    label: LabelId,
+    found: Vec<EdgeOfVertex>,
+) -> Result<Vec<(Key, T)>, Error> {
+    with_names(reads, label, |names| {
+        let typed = |EdgeOfVertex { neighbor, value, record, .. }| {
+            let data = match T::IS_RECORD {
+                true => T::from_record(record, names),
+                false => T::from_value(hedgerow_model::Column::from_bits(value)),
+            };
+            Ok((neighbor, data?))
+        };
+        found.into_iter().map(typed).collect()
+    })
 }
 
 fn typed_parallel<T: EdgeData>(
