@@ -1,8 +1,9 @@
 //! Stores on the engine `lsm`.
 
 use super::graph_engine::engine_with_snapshots;
+use crate::engine_kind::EngineKind;
 use crate::error::{Error, Reason};
-use crate::options::{EngineKind, GraphOptions};
+use crate::options::GraphOptions;
 use hedgerow_log::files::EngineFiles;
 use hedgerow_lsm::{LsmEngine, LsmOptions};
 use hedgerow_model::Catalog;

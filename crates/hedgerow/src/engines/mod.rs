@@ -21,9 +21,10 @@ pub(crate) use graph_engine::EngineSnapshot;
 pub(crate) use shared::SharedStore;
 
 use crate::data::{EdgeData, Names};
+use crate::engine_kind::EngineKind;
 use crate::error::{Error, Reason};
 use crate::label::Hop;
-use crate::options::{EngineKind, GraphOptions};
+use crate::options::GraphOptions;
 use crate::reads::{EdgeOfVertex, LockedState, State};
 use crate::snapshot::{EdgeReader, EdgeReads, Snapshot};
 use graph_engine::GraphEngine;
@@ -124,10 +125,10 @@ impl TypedStore {
         if let Some(invalid) = options.compaction_limits.filter(|limits| !limits.are_valid()) {
             return Err(Reason::InvalidCompactionLimits(invalid).into());
         }
-        if options.scratch.is_some() && engine != EngineKind::Tel {
+        if options.scratch.is_some() && !engine.has_scratch_files() {
             return Err(Reason::NoScratch(engine.name()).into());
         }
-        if options.archiving_threshold.is_some() && engine != EngineKind::Hybrid {
+        if options.archiving_threshold.is_some() && !engine.has_edge_log() {
             return Err(Reason::NoEdgeLog(engine.name()).into());
         }
         let (shared, engine) = match engine {

@@ -3,8 +3,9 @@
 use super::TypedStore;
 #[cfg(feature = "lsm")]
 use super::lsm;
+use crate::engine_kind::EngineKind;
 use crate::error::{Error, Reason};
-use crate::options::{EngineKind, GraphOptions};
+use crate::options::GraphOptions;
 #[cfg(feature = "kernels")]
 use hedgerow_log::checkpoint::{CheckpointSource, Description, WriteOptions};
 #[cfg(feature = "lsm")]

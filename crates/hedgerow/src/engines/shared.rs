@@ -1,8 +1,8 @@
 //! The handle of an open store, and its background threads.
 
 use super::TypedStore;
+use crate::engine_kind::EngineKind;
 use crate::error::{Error, Reason};
-use crate::options::EngineKind;
 use hedgerow_pipeline::BackgroundThread;
 use hedgerow_sync::Arc;
 use hedgerow_sync::fork::Process;

@@ -15,10 +15,10 @@ pub use iterate::{Edge, Edges, Vertices};
 pub use options::SnapshotOptions;
 pub use unarchived::UnarchivedEdge;
 
+use crate::engine_kind::EngineKind;
 use crate::engines::{EngineSnapshot, SharedStore, TypedStore};
 use crate::error::Error;
 use crate::label::Hop;
-use crate::options::EngineKind;
 use crate::reads::State;
 use crate::record_ref::RecordRef;
 use hedgerow_erased::ErasedView;
