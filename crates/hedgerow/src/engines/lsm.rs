@@ -1,6 +1,6 @@
 //! Stores on the engine `lsm`.
 
-use super::graph_engine::engine_with_snapshots;
+use super::graph_engine::GraphEngine;
 use crate::engine_kind::EngineKind;
 use crate::error::{Error, Reason};
 use crate::options::GraphOptions;
@@ -28,4 +28,4 @@ pub(super) fn engine_options(options: &GraphOptions, catalog: &Catalog) -> LsmOp
     LsmOptions::new(options.settings().topology, catalog.clone())
 }
 
-engine_with_snapshots!(LsmEngine, Lsm);
+impl GraphEngine for LsmEngine {}

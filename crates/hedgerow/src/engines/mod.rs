@@ -1,7 +1,7 @@
 //! The closed set of engines: one match per call, never per edge.
 //!
-//! An engine that is compiled on demand has its `cfg` attributes here: at its module, its variant
-//! of `TypedEngine`, its arm of the macro, and where it is made.
+//! An engine that is compiled on demand is named here: at its module, in the list of engines, in
+//! its arm of the macro `with_engine!`, and where it is made.
 
 #[cfg(feature = "erased")]
 mod erased;
@@ -17,7 +17,6 @@ mod shared;
 #[cfg(feature = "tel")]
 mod tel;
 
-pub(crate) use graph_engine::EngineSnapshot;
 pub(crate) use shared::SharedStore;
 
 use crate::data::{EdgeData, Names};
@@ -27,7 +26,7 @@ use crate::label::Hop;
 use crate::options::GraphOptions;
 use crate::reads::{EdgeOfVertex, LockedState, State};
 use crate::snapshot::{EdgeReader, EdgeReads, Snapshot};
-use graph_engine::GraphEngine;
+use graph_engine::{GraphEngine, SnapshotPart, closed_set};
 use hedgerow_erased::{ErasedEngine, ErasedView};
 #[cfg(feature = "kernels")]
 use hedgerow_kernels::{Kernel, KernelError};
@@ -47,18 +46,12 @@ pub struct TypedStore {
     pub(crate) engine: TypedEngine,
 }
 
-/// The engine of [`TypedStore::store`] at its own type, for code that is compiled for each engine.
-pub(crate) enum TypedEngine {
-    #[cfg(feature = "rapid")]
-    Rapid(Arc<hedgerow_rapid::Rapid>),
-    #[cfg(feature = "tel")]
-    Tel(Arc<hedgerow_tel::Tel>),
-    #[cfg(feature = "hybrid")]
-    Hybrid(Arc<hedgerow_hybrid::Hybrid>),
-    #[cfg(feature = "lsm")]
-    Lsm(Arc<hedgerow_lsm::LsmEngine>),
-    #[cfg(feature = "erased")]
-    Erased(Arc<hedgerow_erased::ErasedEngine>),
+closed_set! {
+    "rapid" => Rapid(hedgerow_rapid::Rapid),
+    "tel" => Tel(hedgerow_tel::Tel),
+    "hybrid" => Hybrid(hedgerow_hybrid::Hybrid),
+    "lsm" => Lsm(hedgerow_lsm::LsmEngine),
+    "erased" => Erased(ErasedEngine),
 }
 
 /// Matches on the engine to run an expression, which is compiled for each engine.
@@ -133,7 +126,7 @@ impl TypedStore {
         }
         let (shared, engine) = match engine {
             #[cfg(feature = "rapid")]
-            EngineKind::Rapid => shared(rapid::new(&options, &catalog)?, TypedEngine::Rapid),
+            EngineKind::Rapid => shared(rapid::new(&options, &catalog), TypedEngine::Rapid),
             #[cfg(feature = "tel")]
             EngineKind::Tel => shared(tel::new(&options, &catalog)?, TypedEngine::Tel),
             #[cfg(feature = "lsm")]
@@ -233,8 +226,8 @@ impl State<'_> {
         numbers: RangeInclusive<u64>,
     ) -> Result<Vec<(u64, Record)>, Error> {
         let mut edges = Vec::new();
-        let mut push = |number, record: &[u8]| {
-            edges.push((number, decoded(record)?));
+        let mut push = |edge: LentEdge<'_>| {
+            edges.push((edge.key, decoded(edge.record)?));
             Ok(())
         };
         with_reads!(self, reads => reads.parallel_edges(label, source, destination, numbers, &mut push))?;

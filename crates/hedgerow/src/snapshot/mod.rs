@@ -26,7 +26,7 @@ use hedgerow_model::token::Registered;
 use hedgerow_model::{
     AsKey, Catalog, CommitTimestamp, Count, GraphView, Key, LabelId, RecordView, Topology, VertexId,
 };
-use hedgerow_pipeline::{Newest, Overlay, StagedChanges, ViewReads, Which};
+use hedgerow_pipeline::{Newest, Overlay, StagedChanges, Which};
 use hedgerow_sequencer::{AsOf, ReaderKind, Registrar, Registration, Sequencer};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Deref, Range};
@@ -175,14 +175,6 @@ impl Snapshot {
             None => self.view_below(),
             Some(staged) => ErasedView::new(Overlay::new(self.view_below(), staged)),
         }
-    }
-
-    /// Returns reads by key on the [erased view](Self::erased_view).
-    pub(crate) fn erased_reads<'v>(
-        &'v self,
-        view: &'v ErasedView<'v>,
-    ) -> Result<ViewReads<'v, ErasedView<'v>>, Error> {
-        Ok(ViewReads { store: &self.typed()?.store, view, staged: self.staged() })
     }
 
     /// Returns the key of a vertex that exists in this state.

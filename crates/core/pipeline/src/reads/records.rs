@@ -9,9 +9,6 @@ use hedgerow_model::{
 };
 use std::ops::{ControlFlow, RangeInclusive};
 
-/// Receives a parallel edge: its key, and its encoded record.
-pub type VisitParallel<'v> = dyn FnMut(u64, &[u8]) -> Result<(), Error> + 'v;
-
 /// An edge of a vertex.
 #[derive(Clone, Copy, Debug)]
 pub struct LentEdge<'e> {
@@ -121,14 +118,14 @@ impl<V: RecordView> ViewReads<'_, V> {
         source: KeyRef<'_>,
         destination: KeyRef<'_>,
         keys: RangeInclusive<u64>,
-        visit: &mut VisitParallel<'_>,
+        visit: &mut VisitEdge<'_>,
     ) -> Result<(), Error> {
         let Some((from, to)) = self.ends(source, destination)? else { return Ok(()) };
         let mut records = self.view.edge_records(label, Direction::Out)?;
         let Some(found) = records.find_parallel(from, to)? else { return Ok(()) };
         found.edges(keys).try_for_each(|edge| {
             let (key, record) = edge?;
-            visit(key, record)
+            visit(LentEdge { neighbor: to, key, value: EdgeValue::default(), record })
         })
     }
 
