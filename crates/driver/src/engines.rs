@@ -17,25 +17,17 @@ pub struct Engine {
 /// The static graph, which is the reference, and the engines of the library.
 pub const ENGINES: &[Engine] = &[
     Engine::CSR,
-    Engine {
-        name: "rapid",
-        description: "versioned partitions, copy-on-write, lock-free readers",
-        kind: Some(EngineKind::Rapid),
-    },
-    Engine {
-        name: "tel",
-        description: "a log of versioned edges per vertex, lock-free readers (LiveGraph)",
-        kind: Some(EngineKind::Tel),
-    },
+    Engine::of(EngineKind::Rapid),
+    Engine::of(EngineKind::Tel),
     #[cfg(feature = "hybrid")]
-    Engine {
-        name: "hybrid",
-        description: "an edge log before rows of chained blocks (GraphOne)",
-        kind: Some(EngineKind::Hybrid),
-    },
+    Engine::of(EngineKind::Hybrid),
 ];
 
 impl Engine {
+    const fn of(kind: EngineKind) -> Self {
+        Engine { name: kind.name(), description: kind.description(), kind: Some(kind) }
+    }
+
     /// The static graph.
     pub const CSR: Engine =
         Engine { name: "csr", description: "static compressed sparse rows, the reference", kind: None };

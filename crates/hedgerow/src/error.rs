@@ -2,6 +2,7 @@
 //! message.
 
 use crate::data::PropertyMismatch;
+use crate::engine_kind::EngineKind;
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
 use hedgerow_model::{
@@ -322,15 +323,18 @@ pub(crate) enum Reason {
     #[error("vertex {0} was not declared at the start of this transaction")]
     NotDeclared(Key),
     #[error(
-        "the engine {0:?} keeps edges in memory only; leave the scratch directory out, or make or open the graph with the engine `tel`"
+        "the engine {0:?} keeps edges in memory only; leave the scratch directory out, or make or open the graph with the engine {able}",
+        able = EngineKind::names_with(EngineKind::has_scratch_files)
     )]
     NoScratch(&'static str),
     #[error(
-        "the engine {0:?} keeps all edges in memory; leave the memory budget out, or make the graph with the engine `lsm`"
+        "the engine {0:?} keeps all edges in memory; leave the memory budget out, or make the graph with the engine {able}",
+        able = EngineKind::names_with(EngineKind::owns_files)
     )]
     NoMemoryBudget(&'static str),
     #[error(
-        "the engine {0:?} has no files to compact; omit `compaction_limits`, or make the graph with the engine `lsm`"
+        "the engine {0:?} has no files to compact; omit `compaction_limits`, or make the graph with the engine {able}",
+        able = EngineKind::names_with(EngineKind::owns_files)
     )]
     NoCompaction(&'static str),
     #[error(
@@ -341,17 +345,18 @@ pub(crate) enum Reason {
     #[error("the engine {0:?} keeps edges in files of its own: make an empty graph, and ingest the edges")]
     NoFirstState(&'static str),
     #[error(
-        "the engine {0:?} has no edge log to archive; omit `archiving_threshold`, or make or open the graph with the engine `hybrid`"
+        "the engine {0:?} has no edge log to archive; omit `archiving_threshold`, or make or open the graph with the engine {able}",
+        able = EngineKind::names_with(EngineKind::has_edge_log)
     )]
     NoEdgeLog(&'static str),
     #[error(
         "compactions take from 0.01 to 1 of the time, and at least 1 byte per second: they cannot be limited to {} and {:?}", .0.time_share, .0.bytes_per_second
     )]
     InvalidCompactionLimits(CompactionLimits),
-    #[allow(dead_code, reason = "only the engine `tel` has scratch files")]
+    #[allow(dead_code, reason = "not every engine has scratch files")]
     #[error(transparent)]
     NoScratchFile(Box<NoScratchFile>),
-    #[allow(dead_code, reason = "only the engine `lsm` has files of its own")]
+    #[allow(dead_code, reason = "not every engine has files of its own")]
     #[error("engine `{0}` keeps edges in files of its own, so its graphs are in stores only")]
     NeedsStore(&'static str),
     #[error("the worker threads could not be started: {0}")]

@@ -4,7 +4,7 @@ use crate::data::EdgeData;
 use crate::declared::{DeclaredTxn, transact_declared};
 use crate::edge_numbers;
 use crate::edge_tuple::EdgeTuple;
-use crate::engines::{SharedStore, TypedStore, with_engine};
+use crate::engines::{SharedStore, TypedStore};
 use crate::error::Error;
 use crate::label::Label;
 use crate::options::{GraphOptions, Isolation};
@@ -384,7 +384,7 @@ impl Writes for Graph {
 
     #[inline]
     fn write_edge(&self, typed: &TypedStore, edge: EdgeWrite<'_>) -> Result<Commit, Error> {
-        Ok(with_engine!(typed, engine => typed.store.on(&**engine).commit_edge(edge))?)
+        Ok(typed.commit_edge(edge)?)
     }
 }
 

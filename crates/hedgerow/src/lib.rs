@@ -216,6 +216,7 @@ mod durable;
 mod edge_numbers;
 mod edge_tuple;
 mod edge_update;
+mod engine_kind;
 mod engines;
 mod error;
 mod graph;
@@ -242,6 +243,7 @@ pub use declared::DeclaredTxn;
 pub use durable::StoreInfo;
 pub use edge_tuple::EdgeTuple;
 pub use edge_update::EdgeUpdate;
+pub use engine_kind::EngineKind;
 pub use error::{Error, ErrorKind, MemoryLimitExceeded};
 pub use graph::Graph;
 #[cfg(feature = "derive")]
@@ -269,7 +271,7 @@ pub use hedgerow_sequencer::{AsOf, History};
 #[doc(inline)]
 pub use hedgerow_sync::CancelToken;
 pub use label::{Hop, HopOf, Label};
-pub use options::{EngineKind, GraphOptions, Isolation};
+pub use options::{GraphOptions, Isolation};
 pub use parallel_edge::ParallelEdge;
 pub use paths::{Path, PathOptions};
 pub use read_graph::ReadGraph;

@@ -4,7 +4,7 @@ use crate::data::hidden::Stored;
 use crate::data::{EdgeData, no_data, other_data};
 use crate::edge_tuple::{EdgeTuple, Tuples};
 use crate::edge_update::EdgeUpdate;
-use crate::engines::{TypedStore, with_engine};
+use crate::engines::TypedStore;
 use crate::error::{Error, Reason};
 use crate::stream::StreamError;
 use crate::write_graph::RecordUpdate;
@@ -292,7 +292,7 @@ impl TypedStore {
             let edge = &edges[position];
             EdgeWrite { label, source: edge.source(), destination: edge.destination(), value: value(edge) }
         };
-        Ok(with_engine!(self, engine => self.store.on(&**engine).commit_each(edges.len(), write))?)
+        Ok(self.commit_edges(edges.len(), write)?)
     }
 
     /// Fails unless edges of a label are written with values of exactly the type `W`.

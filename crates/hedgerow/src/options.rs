@@ -1,117 +1,14 @@
 //! The options of a graph, and the isolation of its transactions.
 
 use crate::data::{EdgeType, Properties};
+use crate::engine_kind::EngineKind;
 use crate::retries::Retries;
-#[cfg(feature = "erased")]
-use hedgerow_erased::NamedEngine;
-use hedgerow_log::{Durability, LogOptions, OWN_FILES};
-use hedgerow_model::{CompactionLimits, KeyKind, LabelSchema, RecordSchema, Topology, UnknownName};
+use hedgerow_log::{Durability, LogOptions};
+use hedgerow_model::{CompactionLimits, KeyKind, LabelSchema, RecordSchema, Topology};
 use hedgerow_pipeline::{Compaction, Settings};
 use hedgerow_sequencer::{AsOf, Clock, History, ManualClock};
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// The engine that stores a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum EngineKind {
-    /// In memory: versions per partition of 64 vertices, copy-on-write, lock-free readers
-    /// (RapidStore, PVLDB 18(10), 2025). Needs the feature `rapid`.
-    Rapid,
-    /// In memory, or in a memory-mapped file: a log of versioned edges per vertex, lock-free
-    /// readers, neighbors in insertion order (LiveGraph, PVLDB 13(7), 2020). Needs the feature
-    /// `tel`.
-    Tel,
-    /// On disk, for graphs larger than memory: recent changes in memory over sorted levels of edge
-    /// files, which are compacted in the background (LSMGraph, SIGMOD 2024). Needs the feature
-    /// `lsm`, and a store: [`GraphOptions::create`].
-    Lsm,
-    /// In memory, for streams of updates: commits are appended to an edge log, which is archived in
-    /// batches to rows of chained blocks (GraphOne, ACM Transactions on Storage 15(4), 2020). Needs
-    /// the feature `hybrid`.
-    Hybrid,
-    /// An engine behind virtual calls, for tests and for the laboratory.
-    #[cfg(feature = "erased")]
-    #[doc(hidden)]
-    Erased(&'static NamedEngine),
-}
-
-/// `rapid`, unless only `tel` is compiled.
-impl Default for EngineKind {
-    fn default() -> Self {
-        if cfg!(feature = "rapid") { EngineKind::Rapid } else { EngineKind::Tel }
-    }
-}
-
-/// Engines of tests and of research that stores may have been made with. The default engine opens
-/// these stores.
-const OTHER_ENGINES: [&str; 7] =
-    ["adjacency-list", "art-fine", "art", "cart", "cart-vec", "cart-ci", "reference"];
-
-impl EngineKind {
-    /// Returns the name of the engine in stores and on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            EngineKind::Rapid => "rapid",
-            EngineKind::Tel => "tel",
-            EngineKind::Lsm => "lsm",
-            EngineKind::Hybrid => "hybrid",
-            #[cfg(feature = "erased")]
-            EngineKind::Erased(engine) => engine.name,
-        }
-    }
-
-    /// Returns true if the engine keeps edges in files of its own, so that no other engine opens
-    /// its stores.
-    pub(crate) fn owns_files(self) -> bool {
-        match self {
-            EngineKind::Rapid | EngineKind::Tel | EngineKind::Hybrid => false,
-            EngineKind::Lsm => true,
-            #[cfg(feature = "erased")]
-            EngineKind::Erased(engine) => engine.make.owns_files(),
-        }
-    }
-
-    /// Returns the name of the engine in the manifest of a store.
-    pub(crate) fn stored_name(self) -> String {
-        let prefix = if self.owns_files() { OWN_FILES } else { "" };
-        format!("{prefix}{}", self.name())
-    }
-
-    /// Returns the engine that opens a store whose manifest names `name`. The content of a store
-    /// does not depend on the engine, unless the engine has files of its own.
-    pub(crate) fn of_manifest(name: &str) -> Option<Self> {
-        if OTHER_ENGINES.contains(&name) {
-            return Some(EngineKind::default());
-        }
-        let engine: EngineKind = name.trim_start_matches(OWN_FILES).parse().ok()?;
-        (engine.owns_files() == name.starts_with(OWN_FILES)).then_some(engine)
-    }
-}
-
-impl std::fmt::Display for EngineKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-hedgerow_model::serde_by_name!(EngineKind);
-
-/// The engines of the library, compiled or not.
-impl std::str::FromStr for EngineKind {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        match name {
-            "rapid" => Ok(EngineKind::Rapid),
-            "tel" => Ok(EngineKind::Tel),
-            "lsm" => Ok(EngineKind::Lsm),
-            "hybrid" => Ok(EngineKind::Hybrid),
-            _ => Err(UnknownName::new("engine", name, &["rapid", "tel", "lsm", "hybrid"])),
-        }
-    }
-}
 
 /// The protection of a transaction against commits between its start and its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -441,7 +338,7 @@ impl GraphOptions {
     fn compaction_or_default(&self) -> Compaction {
         let engine = self.engine_or_default();
         match self.compaction {
-            None if engine == EngineKind::Hybrid => Compaction::InBackground,
+            None if engine.has_edge_log() => Compaction::InBackground,
             None | Some(Compaction::ByWriters) if engine.owns_files() => Compaction::InBackground,
             compaction => compaction.unwrap_or_default(),
         }

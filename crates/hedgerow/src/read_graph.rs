@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::label::{Hop, HopOf, Label};
 use crate::parallel_edge::ParallelEdge;
 use crate::reads::{EdgeOfVertex, Reading, Reads};
-use hedgerow_model::{AsKey, Key, LabelId, LabelSchema};
-use hedgerow_pipeline::Newest;
+use hedgerow_model::{AsKey, Column, EdgeValue, Key, KeyRef, LabelId, LabelSchema};
+use hedgerow_pipeline::{Newest, Which};
 use std::ops::{Bound, ControlFlow, RangeBounds, RangeInclusive};
 
 /// Point reads by key, on a [`Snapshot`](crate::Snapshot), a [`WriteTxn`](crate::WriteTxn), a
@@ -53,7 +53,7 @@ pub trait ReadGraph: Reads {
     fn contains_vertex(&self, key: impl AsKey) -> Result<bool, Error> {
         self.typed()?;
         let key = key.as_key();
-        self.state(Reading::Vertex(key))?.contains_vertex(key)
+        Ok(self.state(Reading::Vertex(key))?.vertex(key)?.is_some())
     }
 
     /// Returns the properties of a vertex by name; `None` if it does not exist. O(properties).
@@ -136,7 +136,13 @@ pub trait ReadGraph: Reads {
     fn neighbors(&self, hop: impl Into<Hop>, key: impl AsKey) -> Result<Vec<Key>, Error> {
         let (hop, key) = (hop.into(), key.as_key());
         checked_hop::<(), _>(self, hop)?;
-        self.state(Reading::Neighbors(key))?.neighbor_keys(hop, key)
+        let mut neighbors = Vec::new();
+        let visited =
+            self.state(Reading::Neighbors(key))?.visit_values::<(), ()>(hop, key, |neighbor, ()| {
+                neighbors.push(neighbor);
+                ControlFlow::Continue(())
+            });
+        visited.map(|_| neighbors)
     }
 
     /// Returns the edges of a vertex: the vertex at the other end, and the data. O(degree).
@@ -149,22 +155,18 @@ pub trait ReadGraph: Reads {
     fn edges<T: EdgeData>(&self, hop: impl Into<HopOf<T>>, key: impl AsKey) -> Result<Vec<(Key, T)>, Error> {
         let (hop, key) = (hop.into().untyped(), key.as_key());
         checked_hop::<T, _>(self, hop)?;
-        let state = self.state(Reading::Neighbors(key))?;
         if T::IS_RECORD {
-            let records = state.records(hop, key)?;
-            return with_names(self, hop.label, |names| {
-                let typed = |(neighbor, record)| Ok((neighbor, T::from_record(record, names)?));
-                records.into_iter().map(typed).collect()
-            });
+            return edges_of(self, hop, key, Which::ALL, |neighbor, _, data| (neighbor, data));
         }
         let mut edges = Vec::new();
-        let visited = state.visit_values::<T::Column, _>(hop, key, |neighbor, value| {
-            match T::from_value(value) {
-                Ok(data) => edges.push((neighbor, data)),
-                Err(error) => return ControlFlow::Break(error),
-            }
-            ControlFlow::Continue(())
-        });
+        let visited =
+            self.state(Reading::Neighbors(key))?.visit_values::<T::Column, _>(hop, key, |neighbor, value| {
+                match T::from_value(value) {
+                    Ok(data) => edges.push((neighbor, data)),
+                    Err(error) => return ControlFlow::Break(error),
+                }
+                ControlFlow::Continue(())
+            });
         visited?.break_value().map_or(Ok(edges), Err)
     }
 
@@ -196,18 +198,7 @@ pub trait ReadGraph: Reads {
     ) -> Result<Vec<(Key, T)>, Error> {
         let (hop, key) = (hop.into().untyped(), key.as_key());
         checked_hop::<T, _>(self, hop)?;
-        let state = self.state(Reading::Neighbors(key))?;
-        let found = state.newest_edges(hop, key, newest, T::IS_RECORD)?;
-        with_names(self, hop.label, |names| {
-            let typed = |EdgeOfVertex { neighbor, value, record, .. }| {
-                let data = match T::IS_RECORD {
-                    true => T::from_record(record, names),
-                    false => T::from_value(hedgerow_model::Column::from_bits(value)),
-                };
-                Ok((neighbor, data?))
-            };
-            found.into_iter().map(typed).collect()
-        })
+        edges_of(self, hop, key, Which::Newest(newest), |neighbor, _, data| (neighbor, data))
     }
 
     /// Returns the data of one of several parallel edges, by its number; `None` if there is none.
@@ -245,7 +236,10 @@ pub trait ReadGraph: Reads {
         let state = self.state(Reading::Edge(label, source, destination))?;
         let found = state.parallel(label, source, destination, inclusive(numbers))?;
         with_names(self, label, |names| {
-            found.into_iter().map(|(number, record)| Ok((number, read::<T>(record, names)?))).collect()
+            found
+                .into_iter()
+                .map(|(number, record)| Ok((number, data::<T>(EdgeValue::default(), record, names)?)))
+                .collect()
         })
     }
 
@@ -263,9 +257,8 @@ pub trait ReadGraph: Reads {
         let hop = hop.into().untyped();
         checked_hop::<T, _>(self, hop)?;
         self.typed()?.parallel_schema(hop.label)?;
-        let key = key.as_key();
-        let found = self.state(Reading::Neighbors(key))?.parallel_of(hop, key, inclusive(numbers))?;
-        typed_parallel(self, hop.label, found)
+        let parallel = |neighbor, number, data| ParallelEdge { neighbor, number, data };
+        edges_of(self, hop, key.as_key(), Which::InRange(inclusive(numbers)), parallel)
     }
 
     /// Returns the newest of the parallel edges of a vertex, newest first: see
@@ -282,9 +275,8 @@ pub trait ReadGraph: Reads {
         let hop = hop.into().untyped();
         checked_hop::<T, _>(self, hop)?;
         self.typed()?.parallel_schema(hop.label)?;
-        let key = key.as_key();
-        let found = self.state(Reading::Neighbors(key))?.newest_edges(hop, key, newest, T::IS_RECORD)?;
-        typed_parallel(self, hop.label, found)
+        let parallel = |neighbor, number, data| ParallelEdge { neighbor, number, data };
+        edges_of(self, hop, key.as_key(), Which::Newest(newest), parallel)
     }
 }
 
@@ -316,22 +308,30 @@ fn with_names<T>(
     read(&Names { catalog: &catalog, owner: Owner::Edge(label) })
 }
 
-/// Returns the data of an edge with a record; `()` ignores the record.
-fn read<T: EdgeData>(record: hedgerow_model::Record, names: &Names<'_>) -> Result<T, Error> {
+/// Returns the data of an edge: its record, or its value.
+fn data<T: EdgeData>(
+    value: EdgeValue,
+    record: hedgerow_model::Record,
+    names: &Names<'_>,
+) -> Result<T, Error> {
     match T::IS_RECORD {
         true => T::from_record(record, names),
-        false => T::from_value(Default::default()),
+        false => T::from_value(Column::from_bits(value)),
     }
 }
 
-fn typed_parallel<T: EdgeData>(
+/// Returns edges of a vertex, each made of its other end, its number and its data.
+fn edges_of<T: EdgeData, E>(
     reads: &(impl Reads + ?Sized),
-    label: LabelId,
-    found: Vec<EdgeOfVertex>,
-) -> Result<Vec<ParallelEdge<T>>, Error> {
-    with_names(reads, label, |names| {
-        let typed = |EdgeOfVertex { neighbor, number, record, .. }| {
-            Ok(ParallelEdge { neighbor, number, data: read::<T>(record, names)? })
+    hop: Hop,
+    key: KeyRef<'_>,
+    which: Which<'_>,
+    edge: impl Fn(Key, u64, T) -> E,
+) -> Result<Vec<E>, Error> {
+    let found = reads.state(Reading::Neighbors(key))?.edges(hop, key, which, T::IS_RECORD)?;
+    with_names(reads, hop.label, |names| {
+        let typed = |EdgeOfVertex { neighbor, number, value, record }| {
+            Ok(edge(neighbor, number, data(value, record, names)?))
         };
         found.into_iter().map(typed).collect()
     })

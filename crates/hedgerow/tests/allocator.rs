@@ -214,7 +214,7 @@ fn rapid() {
 /// While a reader stays inside a callback of another graph, rewriting a hub again and again takes
 /// no more memory, and its graph frees everything.
 fn blocked_reader() {
-    for engine in [EngineKind::Rapid, EngineKind::Tel, EngineKind::Hybrid] {
+    for &engine in EngineKind::ALL.iter().filter(|engine| !engine.owns_files()) {
         let graph = || {
             let options = GraphOptions::new().engine(engine).keys(KeyKind::Dense).threads(1);
             let graph = Graph::in_memory(options).unwrap();

@@ -53,7 +53,7 @@ impl<'a> Target<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => (false, asked_of_new(args)?),
             Err(error) => return Err(StoredError::from(error).into()),
         };
-        let is_on_disk = made_with.engine_name() == EngineKind::Lsm.name();
+        let is_on_disk = made_with.engine_name().parse().is_ok_and(EngineKind::owns_files);
         let StoreOptions { keys, topology, strict, catalog, .. } = made_with;
         let chunk = args.chunk.or_else(|| is_on_disk.then(|| chunk_on_disk(args.memory.engine_bytes())));
         let (label, schema) = stored::label(&catalog, args.label.as_deref(), &args.store)?;

@@ -21,7 +21,7 @@ impl NewestFirst {
         if !args.is_given() {
             return Ok(None);
         }
-        let keeps_order = engine == EngineKind::Tel.name();
+        let keeps_order = engine.parse().is_ok_and(EngineKind::keeps_commit_order);
         let wanted = args.wanted();
         Ok(Some(match args.by() {
             Some(COMMIT) if !has_property(label, COMMIT) => {

@@ -1,10 +1,13 @@
 //! Options of `hedgerow run`.
 
 use crate::options::{At, GraphArgs, MemoryArgs, at_least_one, result_file, threads};
+use clap::builder::PossibleValue;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use hedgerow::{EngineKind, Graph, Snapshot, SnapshotOptions};
+use serde::{Serialize, Serializer};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -327,60 +330,52 @@ impl ViewName {
 impl RunPlace {
     /// The engine that the kernel runs on, for a graph in the engine `held_by`, if any.
     pub fn engine(&self, held_by: Option<EngineKind>) -> EngineName {
-        let of_graph = match held_by {
-            None => EngineName::Csr,
-            Some(EngineKind::Tel) => EngineName::Tel,
-            Some(EngineKind::Lsm) => EngineName::Lsm,
-            Some(EngineKind::Hybrid) => EngineName::Hybrid,
-            Some(_) => EngineName::Rapid,
-        };
-        self.runner.engine.unwrap_or(of_graph)
+        self.runner.engine.unwrap_or(EngineName(held_by))
     }
 
     /// The memory limits of the graph, and its engine.
     pub fn memory(&self) -> MemoryArgs {
-        let engine = self.runner.engine.and_then(EngineName::of_graph);
+        let engine = self.runner.engine.and_then(|EngineName(engine)| engine);
         MemoryArgs { engine, ..self.graph.memory.clone() }
     }
 }
 
-/// The engine that a kernel runs on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EngineName {
-    /// A snapshot of a writable graph in the engine rapid
-    Rapid,
-    /// A snapshot in the engine tel, which keeps a log of edges per vertex
-    Tel,
-    /// A snapshot in the engine lsm, which keeps edges on disk; of stores of that engine only
-    Lsm,
-    /// A snapshot in the engine hybrid, which keeps recent edges in a log before chained blocks
-    Hybrid,
-    /// A static graph in compressed sparse rows: of a file, or a copy of a snapshot of a store
-    Csr,
-}
+/// The engine that a kernel runs on; `None` is a static graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineName(pub Option<EngineKind>);
 
 impl EngineName {
+    /// A static graph.
+    pub const CSR: Self = EngineName(None);
+
     /// The name, as on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            EngineName::Rapid => "rapid",
-            EngineName::Tel => "tel",
-            EngineName::Lsm => "lsm",
-            EngineName::Hybrid => "hybrid",
-            EngineName::Csr => "csr",
-        }
+        self.0.map_or("csr", EngineKind::name)
+    }
+}
+
+impl ValueEnum for EngineName {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ENGINES: LazyLock<Vec<EngineName>> = LazyLock::new(|| {
+            let engines = EngineKind::ALL.iter().map(|engine| EngineName(Some(*engine)));
+            engines.chain([EngineName::CSR]).collect()
+        });
+        &ENGINES
     }
 
-    /// The engine of a writable graph; `None` for a static graph.
-    pub fn of_graph(self) -> Option<EngineKind> {
-        match self {
-            EngineName::Rapid => Some(EngineKind::Rapid),
-            EngineName::Tel => Some(EngineKind::Tel),
-            EngineName::Lsm => Some(EngineKind::Lsm),
-            EngineName::Hybrid => Some(EngineKind::Hybrid),
-            EngineName::Csr => None,
-        }
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let csr = "A static graph in compressed sparse rows: of a file, or a copy of a snapshot of a store";
+        let help = self.0.map_or(csr.to_owned(), |engine| {
+            let stores = if engine.owns_files() { "; of stores of that engine only" } else { "" };
+            format!("A snapshot in the engine {engine}: {}{stores}", engine.description())
+        });
+        Some(PossibleValue::new(self.name()).help(help))
+    }
+}
+
+impl Serialize for EngineName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

@@ -202,7 +202,7 @@ fn target(
     interrupt: &Interrupt,
 ) -> Result<(Target, Option<Duration>), CliError> {
     let state = &graph.loaded.state;
-    let Some(snapshot) = state.snapshot().filter(|_| graph.engine == EngineName::Csr) else {
+    let Some(snapshot) = state.snapshot().filter(|_| graph.engine == EngineName::CSR) else {
         return Ok((state.target(), None));
     };
     let started = Instant::now();

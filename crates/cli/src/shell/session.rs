@@ -54,7 +54,7 @@ impl Session {
         let store = args.place.path();
         let made_with = store::manifest(store).map_err(StoredError::from)?.options;
         let opened = if args.read_only {
-            let in_order = made_with.engine == EngineKind::Tel.name();
+            let in_order = made_with.engine.parse().is_ok_and(EngineKind::keeps_commit_order);
             Opened::ReadOnly(stored::read_in_order(store, &args.read, in_order, console)?)
         } else {
             Opened::ForWriting(stored::open_for_session(store, &args.write, &args.read.memory, console)?)
@@ -268,14 +268,9 @@ impl Session {
 
     /// The engine that a kernel runs on: the engine of the open graph, or a static copy.
     fn engine(&self, asked: Option<EngineName>) -> Result<EngineName, CliError> {
-        let open = match self.made_with.engine_name().parse() {
-            Ok(EngineKind::Tel) => EngineName::Tel,
-            Ok(EngineKind::Lsm) => EngineName::Lsm,
-            Ok(EngineKind::Hybrid) => EngineName::Hybrid,
-            _ => EngineName::Rapid,
-        };
+        let open = EngineName(Some(self.made_with.engine_name().parse().unwrap_or_default()));
         match asked {
-            Some(EngineName::Csr) => Ok(EngineName::Csr),
+            Some(EngineName::CSR) => Ok(EngineName::CSR),
             Some(other) if other != open => Err(CliError::EngineOfShell(open)),
             _ => Ok(open),
         }

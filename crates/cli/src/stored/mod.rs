@@ -116,11 +116,10 @@ pub fn open_for_session(
     memory: &MemoryArgs,
     console: &Console,
 ) -> Result<Graph, StoredError> {
-    let keeps_order = manifest(store)?.options.engine == EngineKind::Tel.name();
     let options = GraphOptions::new().durability(write.durability.durability());
-    let options = match keeps_order {
-        true => options.engine(EngineKind::Tel).keep_commit_order(),
-        false => options.prefer_engine(EngineKind::Rapid),
+    let options = match manifest(store)?.options.engine.parse::<EngineKind>() {
+        Ok(engine) if engine.keeps_commit_order() => options.engine(engine).keep_commit_order(),
+        _ => options.prefer_engine(EngineKind::Rapid),
     };
     open_with(store, &memory.limit(options), write.wait, console, None)
 }

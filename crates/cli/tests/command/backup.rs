@@ -20,7 +20,7 @@ fn piped(folder: &Folder, arguments: &str) -> Child {
 
 #[test]
 fn a_backup_beside_a_writer_is_a_store_and_is_brought_up_to_date() {
-    for engine in [EngineKind::Rapid, EngineKind::Tel, EngineKind::Hybrid, EngineKind::Lsm] {
+    for &engine in EngineKind::ALL {
         let folder = Folder::new();
         let graph = GraphOptions::new().engine(engine).create(folder.path("store")).unwrap();
         graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
@@ -134,7 +134,7 @@ fn watch_sees_the_commits_of_another_process() {
 
 #[test]
 fn info_without_opening_says_as_of_when_it_counts() {
-    for engine in [EngineKind::Rapid, EngineKind::Lsm] {
+    for &engine in EngineKind::ALL {
         let folder = Folder::new();
         let graph = GraphOptions::new().engine(engine).create(folder.path("store")).unwrap();
         let none = folder.json("info store --quick");
@@ -150,7 +150,7 @@ fn info_without_opening_says_as_of_when_it_counts() {
             assert_eq!((of(&info, "newest"), of(&info, "commits_since")), (10 + since, since));
             assert!(info["time"].as_str().is_some_and(|time| time.ends_with('Z')), "{info}");
             let text = folder.text(&format!("info store {options}"));
-            let from = if engine == EngineKind::Lsm { "the engine's files" } else { "the checkpoint" };
+            let from = if engine.owns_files() { "the engine's files" } else { "the checkpoint" };
             let noun = if since == 1 { "commit" } else { "commits" };
             assert!(text.contains(&format!("{from}, as of commit 10, ")), "{text}");
             assert!(text.contains(&format!("; {since} {noun} since\n")), "{text}");

@@ -1,6 +1,7 @@
 //! Helpers of the tests of the command.
 
 use assert_cmd::assert::Assert;
+use hedgerow::EngineKind;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,11 @@ use tempfile::TempDir;
 
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_hedgerow");
+
+/// The options of the command that choose each engine.
+pub fn engine_options() -> impl Iterator<Item = String> {
+    EngineKind::ALL.iter().map(|engine| format!("--engine {engine}"))
+}
 
 /// A folder of files for one test, in which the command runs.
 pub struct Folder(TempDir);

@@ -1,7 +1,6 @@
 //! `hedgerow diff`: the differences between two states.
 
 use crate::common::Folder;
-use crate::log::ENGINES;
 use hedgerow::{
     CommitTimestamp, EngineKind, Graph, GraphOptions, Key, KeyKind, LabelId, Properties, ReadGraph, Topology,
     WriteGraph,
@@ -95,10 +94,10 @@ fn commit(graph: &Graph, step: u64) -> CommitTimestamp {
 
 #[test]
 fn the_differences_make_one_state_of_the_other_on_every_engine() {
-    for engine in ENGINES {
+    for &engine in EngineKind::ALL {
         for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
             let folder = Folder::new();
-            let graph = create(&folder.path("bank"), engine.parse().unwrap(), topology);
+            let graph = create(&folder.path("bank"), engine, topology);
             let mut states = vec![(CommitTimestamp(0), State::new())];
             for step in 0..60 {
                 states.push((commit(&graph, step), state(&graph)));
@@ -133,9 +132,9 @@ fn the_differences_make_one_state_of_the_other_on_every_engine() {
 
 #[test]
 fn two_stores_are_compared_by_key() {
-    for engine in ENGINES {
+    for &engine in EngineKind::ALL {
         let folder = Folder::new();
-        let bank = create(&folder.path("bank"), engine.parse().unwrap(), Topology::Directed);
+        let bank = create(&folder.path("bank"), engine, Topology::Directed);
         // The keys of this store have other ids.
         let copy = create(&folder.path("copy"), EngineKind::Rapid, Topology::Directed);
         for step in 0..50 {

@@ -1,6 +1,6 @@
 //! `hedgerow edges`
 
-use crate::common::{Folder, PROGRAM};
+use crate::common::{Folder, PROGRAM, engine_options};
 use assert_cmd::assert::Assert;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -50,19 +50,18 @@ fn bank(options: &str) -> Folder {
     folder
 }
 
-const ENGINES: [&str; 6] = [
-    "--engine rapid",
-    "--engine tel",
-    "--engine hybrid",
-    "--engine lsm",
-    "--reverse",
-    "--engine lsm --reverse",
-];
+/// Options of imports that choose each engine, without and with a reverse adjacency.
+fn engines() -> Vec<String> {
+    ["", " --reverse"]
+        .iter()
+        .flat_map(|reverse| engine_options().map(move |engine| engine + reverse))
+        .collect()
+}
 
 #[test]
 fn edges_are_printed_with_their_label_and_properties() {
-    for engine in ENGINES {
-        let folder = bank(engine);
+    for engine in engines() {
+        let folder = bank(&engine);
         let expected = "\"anna b\" ben pays number=1 amount=9.5 parts=3 note=\"lunch\" at=2026-01-01T12:00:00Z\n\
             \"anna b\" ben pays number=2 amount=1500.0 parts=null note=\"rent\" at=2026-01-31T00:00:00.500000Z\n\
             ben \"anna b\" pays number=3 amount=0.25 parts=-7 note=null at=2025-12-31T23:59:59Z\n\
@@ -142,8 +141,8 @@ fn conditions_select_edges() {
 
 #[test]
 fn edges_are_selected_by_their_time() {
-    for engine in ENGINES {
-        let folder = bank(engine);
+    for engine in engines() {
+        let folder = bank(&engine);
         let numbers = |arguments: &[&str]| -> Vec<u64> {
             let found = json(&folder, &[arguments, &["--label", "pays"]].concat());
             let edges = found["edges"].as_array().unwrap().iter();
@@ -239,9 +238,8 @@ fn aggregates_agree_with_an_oracle_on_every_engine() {
         let weight = weight.map_or(String::new(), |weight| weight.to_string());
         writeln!(file, "{source},{destination},{weight},{count}").unwrap();
     }
-    for options in
-        [&ENGINES[..], &["--undirected", "--undirected --engine tel", "--undirected --engine lsm"]].concat()
-    {
+    let undirected = engine_options().map(|engine| format!("--undirected {engine}"));
+    for options in engines().into_iter().chain(undirected) {
         let folder = Folder::with("graph.csv", &file);
         folder
             .hedgerow(&format!(

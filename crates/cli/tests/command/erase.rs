@@ -1,15 +1,14 @@
 //! `hedgerow erase`: no file of a store holds a trace of the erased vertices.
 
 use crate::common::Folder;
-use crate::log::ENGINES;
 use hedgerow::store::{self, TraceKind};
-use hedgerow::{CancelToken, CompactOptions, ErrorKind, Graph, Key};
+use hedgerow::{CancelToken, CompactOptions, EngineKind, ErrorKind, Graph, Key};
 use serde_json::{Value, json};
 use std::fs;
 
 /// A store of text keys, whose vertices and edges have properties, with a checkpoint, or flushed
 /// and merged files, that know anna, and commits after it.
-fn made(engine: &str, topology: &str) -> Folder {
+fn made(engine: EngineKind, topology: &str) -> Folder {
     let folder =
         Folder::with("graph", "anna_the_first ben\nben carl\ncarl anna_the_first\nzoe_the_second ben\n");
     folder.json(&format!(
@@ -18,7 +17,7 @@ fn made(engine: &str, topology: &str) -> Folder {
     ));
     folder.json("put vertex anna_the_first bank --property name=Miss_Anna_Smith");
     folder.json("checkpoint bank");
-    if engine == "lsm" {
+    if engine.owns_files() {
         folder.json("compact bank");
     }
     for (from, to, note) in
@@ -40,11 +39,11 @@ fn files_with(folder: &Folder, text: &str) -> Vec<String> {
 
 #[test]
 fn no_file_holds_an_erased_vertex_on_any_engine() {
-    for engine in ENGINES {
+    for &engine in EngineKind::ALL {
         for topology in ["", "--reverse", "--undirected"] {
             let folder = made(engine, topology);
             assert!(!files_with(&folder, "rent_of_anna").is_empty(), "the log has the record");
-            let scratch = if engine == "tel" { "--scratch ." } else { "" };
+            let scratch = if engine.has_scratch_files() { "--scratch ." } else { "" };
             let edges = if topology == "--undirected" { 3 } else { 4 };
             let erased = folder.json(&format!("erase vertex anna_the_first bank --yes {scratch}"));
             assert_eq!(erased["erased"], true, "{engine} {topology} {erased}");
@@ -74,12 +73,12 @@ fn no_file_holds_an_erased_vertex_on_any_engine() {
 
 #[test]
 fn a_vertex_that_was_only_deleted_is_erased_later() {
-    for engine in ENGINES {
+    for &engine in EngineKind::ALL {
         let folder = made(engine, "");
         folder.json("delete vertex anna_the_first bank");
         assert!(!files_with(&folder, "rent_of_anna").is_empty());
         // The search also decompresses checkpoints and the engine's files.
-        let state = if engine == "lsm" { "engine-" } else { "checkpoint-" };
+        let state = if engine.owns_files() { "engine-" } else { "checkpoint-" };
         let found =
             store::traces(folder.path("bank"), &[(Key::from("anna_the_first"), None)]).unwrap().traces;
         let has =
@@ -110,7 +109,7 @@ fn a_vertex_that_was_only_deleted_is_erased_later() {
 /// A compaction drops the keys first.
 #[test]
 fn a_compaction_that_was_stopped_is_finished() {
-    let folder = made("lsm", "");
+    let folder = made(EngineKind::Lsm, "");
     folder.json("checkpoint bank");
     folder.json("delete vertex anna_the_first bank");
     folder.json("checkpoint bank");
@@ -137,7 +136,7 @@ fn a_compaction_that_was_stopped_is_finished() {
 
 #[test]
 fn numbers_are_erased_on_every_engine() {
-    for engine in ENGINES {
+    for &engine in EngineKind::ALL {
         for keys in ["number", "dense"] {
             let folder = Folder::with("graph", "1 2\n2 3\n3 1\n4 2\n");
             folder.json(&format!("import graph --store bank --keys {keys} --engine {engine}"));
@@ -155,7 +154,7 @@ fn numbers_are_erased_on_every_engine() {
 
 #[test]
 fn what_cannot_be_erased_is_told() {
-    let folder = made("rapid", "");
+    let folder = made(EngineKind::default(), "");
     folder.fails("erase vertex anna_the_first bank", 2, &["--yes"]);
     assert_eq!(folder.json("get vertex anna_the_first bank")["key"], "anna_the_first");
     folder.fails("erase vertex never_seen bank --yes", 3, &["no vertex never_seen"]);
@@ -188,7 +187,7 @@ fn what_cannot_be_erased_is_told() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_process_that_keeps_removed_files_is_named() {
-    let folder = made("rapid", "");
+    let folder = made(EngineKind::default(), "");
     let kept = fs::File::open(folder.path("bank/checkpoint-0000000002")).unwrap();
     let failed =
         folder.hedgerow("erase vertex anna_the_first bank --yes --json").code(1).get_output().clone();

@@ -1,14 +1,11 @@
 //! `hedgerow log`: the commits of a store.
 
 use crate::common::Folder;
-use hedgerow::{Durability, Graph, GraphOptions, KeyKind, LabelId, Topology, WriteGraph};
+use hedgerow::{Durability, EngineKind, Graph, GraphOptions, KeyKind, LabelId, Topology, WriteGraph};
 use serde_json::{Value, json};
 
-/// The engines of stores.
-pub const ENGINES: [&str; 4] = ["rapid", "tel", "hybrid", "lsm"];
-
 /// A store of text keys with two labels, made by an import of two edges and some commits.
-fn store(engine: &str) -> Folder {
+fn store(engine: EngineKind) -> Folder {
     let folder = Folder::with("graph", "anna ben\nben carl\n");
     folder.json(&format!(
         "import graph --store bank --keys text --engine {engine} --labels knows,pays:number=key+amount=f64! --vertex-properties age=i64 \
@@ -36,7 +33,7 @@ fn commits(folder: &Folder, options: &str) -> Vec<Value> {
 
 #[test]
 fn commits_are_listed_with_what_they_changed_on_every_engine() {
-    for engine in ENGINES {
+    for &engine in EngineKind::ALL {
         let folder = store(engine);
         let commit = |timestamp: u64, edges: Value, vertices: [u64; 3], import: bool| {
             let [added, changed, deleted] = vertices;
@@ -78,7 +75,7 @@ fn commits_are_listed_with_what_they_changed_on_every_engine() {
 
 #[test]
 fn times_bound_the_listing() {
-    let folder = store("rapid");
+    let folder = store(EngineKind::default());
     let all = folder.json("log bank");
     let time = |commit: usize| all["commits"][commit]["time"].as_str().unwrap().to_owned();
     let timestamps = |options: &str| -> Vec<u64> {
@@ -96,7 +93,9 @@ fn times_bound_the_listing() {
 
 #[test]
 fn the_listing_says_where_the_record_begins() {
-    for (engine, place) in [("rapid", "the checkpoint of commit 5"), ("lsm", "the files of the engine")] {
+    for &engine in EngineKind::ALL {
+        let place =
+            if engine.owns_files() { "the files of the engine" } else { "the checkpoint of commit 5" };
         let folder = store(engine);
         folder.json("checkpoint bank");
         folder.json("put vertex emil bank");

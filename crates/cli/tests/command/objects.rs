@@ -1,8 +1,9 @@
 //! `hedgerow neighbors`, `get`, `put` and `delete`
 
 use crate::common::Folder;
-use crate::log::ENGINES;
-use hedgerow::{ColumnType, EdgeSchema, Field, GraphOptions, KeyKind, LabelSchema, RecordSchema, ValueType};
+use hedgerow::{
+    ColumnType, EdgeSchema, EngineKind, Field, GraphOptions, KeyKind, LabelSchema, RecordSchema, ValueType,
+};
 use serde_json::{Value, json};
 
 /// A store with edges of two labels.
@@ -307,7 +308,7 @@ fn vertices_are_put_read_and_deleted() {
 
 #[test]
 fn many_vertices_are_deleted_in_one_commit_on_every_engine() {
-    for engine in ENGINES {
+    for engine in EngineKind::ALL {
         for (topology, edges, scanned) in
             [("", 6, json!(7)), ("--reverse", 6, json!(null)), ("--undirected", 6, json!(null))]
         {

@@ -1,6 +1,6 @@
 //! `hedgerow run` by a property of edges, from some vertices, and with parents.
 
-use crate::common::{Folder, key_values};
+use crate::common::{Folder, engine_options, key_values};
 use serde_json::{Value, json};
 
 /// Payments: the way with the fewest edges from `anna b` to `dora` is not the cheapest.
@@ -26,8 +26,8 @@ fn run(folder: &Folder, options: &str, sources: &[&str], result: &str) -> Value 
 
 #[test]
 fn distances_are_sums_of_a_property_and_parents_are_on_the_way() {
-    for options in ["", "--reverse", "--engine lsm", "--engine tel", "--engine hybrid"] {
-        let folder = store(options);
+    for options in engine_options().chain(["--reverse".to_owned()]) {
+        let folder = store(&options);
         for engine in ["", "--engine csr"] {
             let command = format!("sssp bank --label pays --weight amount --parents {engine}");
             let summary = run(&folder, &command, &["anna b"], "result.csv");

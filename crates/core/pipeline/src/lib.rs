@@ -55,7 +55,7 @@ pub use durable::{
 };
 pub use error::{Error, LabelExists};
 pub use journal::{Journal, Recovery};
-pub use reads::{LabelReads, Newest, NewestEdge, Overlay, StagedChanges, ViewReads};
+pub use reads::{LabelReads, LentEdge, Newest, Overlay, StagedChanges, ViewReads, VisitEdge, Which};
 pub use records::decoded;
 pub use settings::{Compaction, Settings};
 pub use store::{OnEngine, Store};

@@ -2,9 +2,9 @@
 
 use super::examine::options_of;
 use super::open::LOOKS;
+use crate::engine_kind::EngineKind;
 use crate::engines::TypedStore;
 use crate::error::{Error, ErrorKind, Reason};
-use crate::options::EngineKind;
 use hedgerow_log::checkpoint::Description;
 use hedgerow_log::files::{FileError, FileOperation, FileSystem, RealFiles};
 use hedgerow_log::{BackupReport, EngineAccess, EngineFile, EngineState, StoreError, StoreFiles};

@@ -1,9 +1,10 @@
 //! Checks and repairs of stores. Both read the store as opening it does, into a graph that is
 //! thrown away.
 
+use crate::engine_kind::EngineKind;
 use crate::engines::TypedStore;
 use crate::error::Error;
-use crate::options::{EngineKind, GraphOptions};
+use crate::options::GraphOptions;
 use hedgerow_log::files::{EngineFiles, FileError, FileSystem};
 use hedgerow_log::{CheckReport, Repair, StoreError, StoreFiles};
 use hedgerow_model::{CommitTimestamp, FileProblem};

@@ -1,6 +1,6 @@
 //! The description of the store of a graph.
 
-use crate::options::EngineKind;
+use crate::engine_kind::EngineKind;
 use hedgerow_log::CheckpointEntry;
 use hedgerow_model::CommitTimestamp;
 use hedgerow_pipeline::Journal;

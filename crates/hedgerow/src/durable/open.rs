@@ -1,9 +1,10 @@
 //! Making and opening stores: checkpoint, log, then new commits.
 
+use crate::engine_kind::EngineKind;
 use crate::engines::{SharedStore, TypedStore};
 use crate::error::{Error, ErrorKind, Reason};
 use crate::graph::Graph;
-use crate::options::{Access, EngineKind, GraphOptions};
+use crate::options::{Access, GraphOptions};
 use hedgerow_log::checkpoint::{Checkpoint, UNFINISHED, name_of};
 use hedgerow_log::files::{EngineFiles, FileSystem};
 use hedgerow_log::{Log, Recovered, StoreError};

@@ -1,7 +1,8 @@
 //! The options of a graph, and the options that its store was made with.
 
+use crate::engine_kind::EngineKind;
 use crate::error::{Error, OtherOption, Reason};
-use crate::options::{EngineKind, GraphOptions};
+use crate::options::GraphOptions;
 use hedgerow_log::{OWN_FILES, StoreError, StoreOptions};
 use hedgerow_model::{Catalog, ColumnType, EdgeSchema, LabelSchema, ParallelSchema, RecordSchema, Topology};
 use hedgerow_pipeline::Settings;

@@ -1,11 +1,11 @@
 //! Stores on engines behind virtual calls.
 
-use super::graph_engine::engine_with_snapshots;
+use super::graph_engine::{GraphEngine, engine_options};
 use crate::error::{Error, Reason};
 use crate::options::GraphOptions;
 use hedgerow_erased::{ErasedEngine, Make, NamedEngine};
 use hedgerow_log::files::EngineFiles;
-use hedgerow_model::{Catalog, EngineOptions};
+use hedgerow_model::Catalog;
 use hedgerow_sync::Arc;
 
 /// Makes the engine, empty or with the edges in its files.
@@ -15,7 +15,7 @@ pub(super) fn new(
     catalog: &Catalog,
     files: Option<EngineFiles>,
 ) -> Result<ErasedEngine, Error> {
-    let engine_options = EngineOptions { topology: options.settings().topology, catalog: catalog.clone() };
+    let engine_options = engine_options(options, catalog);
     Ok(match (engine.make, files) {
         (Make::InMemory(make), _) => make(engine_options),
         (Make::InFiles(open), Some(files)) => open(Arc::new(files), engine_options)?,
@@ -23,4 +23,4 @@ pub(super) fn new(
     })
 }
 
-engine_with_snapshots!(ErasedEngine, Erased);
+impl GraphEngine for ErasedEngine {}

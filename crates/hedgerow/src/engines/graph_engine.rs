@@ -1,30 +1,12 @@
 //! The interface of an engine of the closed set.
 
+use super::EngineSnapshot;
 use crate::options::GraphOptions;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{Catalog, Engine, EngineOptions};
 
-/// An engine's part of a snapshot.
-pub(crate) enum EngineSnapshot {
-    /// No part: `rapid` and `tel` read by timestamp.
-    None,
-    #[cfg(feature = "hybrid")]
-    Hybrid(hedgerow_hybrid::HybridSnapshot),
-    #[cfg(feature = "lsm")]
-    Lsm(hedgerow_lsm::LsmSnapshot),
-    #[cfg(feature = "erased")]
-    Erased(hedgerow_erased::ErasedSnapshot),
-}
-
 /// An engine of the closed set.
-pub(crate) trait GraphEngine: Engine {
-    /// Returns the engine's part of a snapshot. Panics if the snapshot belongs to a graph on
-    /// another engine.
-    fn part_of(snapshot: &EngineSnapshot) -> &Self::Snapshot;
-
-    /// Wraps the engine's part of a snapshot.
-    fn snapshot_with(part: Self::Snapshot) -> EngineSnapshot;
-
+pub(crate) trait GraphEngine: SnapshotPart {
     /// Does all work that the first reads of a snapshot would do. By default there is none.
     fn prepare_reads(&self, _part: &Self::Snapshot, _at: &Registered) {}
 
@@ -35,30 +17,51 @@ pub(crate) trait GraphEngine: Engine {
     }
 }
 
-/// Implements [`GraphEngine`] for an engine with a part of its own in each snapshot, and perhaps
-/// [`GraphEngine::prepare_reads`].
-#[cfg(any(feature = "hybrid", feature = "lsm", feature = "erased"))]
-macro_rules! engine_with_snapshots {
-    ($engine:ty, $variant:ident $(, $method:item)?) => {
-        impl $crate::engines::graph_engine::GraphEngine for $engine {
-            #[inline]
-            fn part_of(snapshot: &$crate::engines::graph_engine::EngineSnapshot) -> &Self::Snapshot {
-                match snapshot {
-                    $crate::engines::graph_engine::EngineSnapshot::$variant(part) => part,
-                    _ => unreachable!("a snapshot is read in the graph that opened it"),
+/// An engine whose part of a snapshot is a variant of [`EngineSnapshot`].
+pub(crate) trait SnapshotPart: Engine {
+    /// Returns the engine's part of a snapshot. Panics if the snapshot belongs to a graph on
+    /// another engine.
+    fn part_of(snapshot: &EngineSnapshot) -> &Self::Snapshot;
+
+    /// Wraps the engine's part of a snapshot.
+    fn snapshot_with(part: Self::Snapshot) -> EngineSnapshot;
+}
+
+/// Defines the enums of engines and of their parts of snapshots, each with a variant for each
+/// feature that is compiled.
+macro_rules! closed_set {
+    ($($feature:literal => $variant:ident($engine:ty),)*) => {
+        /// The engine of [`TypedStore::store`] at its own type, for code that is compiled for each
+        /// engine.
+        pub(crate) enum TypedEngine {
+            $(#[cfg(feature = $feature)] $variant(Arc<$engine>),)*
+        }
+
+        /// An engine's part of a snapshot.
+        pub(crate) enum EngineSnapshot {
+            $(#[cfg(feature = $feature)] $variant(<$engine as Engine>::Snapshot),)*
+        }
+
+        $(
+            #[cfg(feature = $feature)]
+            impl SnapshotPart for $engine {
+                #[inline]
+                fn part_of(snapshot: &EngineSnapshot) -> &Self::Snapshot {
+                    match snapshot {
+                        EngineSnapshot::$variant(part) => part,
+                        #[allow(unreachable_patterns, reason = "unless other engines are compiled")]
+                        _ => unreachable!("a snapshot is read in the graph that opened it"),
+                    }
+                }
+
+                fn snapshot_with(part: Self::Snapshot) -> EngineSnapshot {
+                    EngineSnapshot::$variant(part)
                 }
             }
-
-            fn snapshot_with(part: Self::Snapshot) -> $crate::engines::graph_engine::EngineSnapshot {
-                $crate::engines::graph_engine::EngineSnapshot::$variant(part)
-            }
-
-            $($method)?
-        }
+        )*
     };
 }
-#[cfg(any(feature = "hybrid", feature = "lsm", feature = "erased"))]
-pub(super) use engine_with_snapshots;
+pub(super) use closed_set;
 
 /// The topology and the catalog of a graph.
 pub(super) fn engine_options(options: &GraphOptions, catalog: &Catalog) -> EngineOptions {

@@ -1,6 +1,6 @@
 //! Stores on the engine `hybrid`.
 
-use super::graph_engine::engine_with_snapshots;
+use super::graph_engine::GraphEngine;
 use crate::options::GraphOptions;
 use hedgerow_hybrid::{Hybrid, HybridOptions, HybridSnapshot};
 use hedgerow_model::token::Registered;
@@ -13,10 +13,8 @@ pub(super) fn new(options: &GraphOptions, catalog: &Catalog) -> Hybrid {
     Hybrid::new(HybridOptions { archived_from, ..usual })
 }
 
-engine_with_snapshots!(
-    Hybrid,
-    Hybrid,
+impl GraphEngine for Hybrid {
     fn prepare_reads(&self, part: &HybridSnapshot, at: &Registered) {
         self.view(part, at).index_tail();
     }
-);
+}

@@ -1,12 +1,12 @@
 //! Stores on the engine `lsm`.
 
-use super::graph_engine::engine_with_snapshots;
+use super::graph_engine::GraphEngine;
+use crate::engine_kind::EngineKind;
 use crate::error::{Error, Reason};
-use crate::options::{EngineKind, GraphOptions};
-use hedgerow_log::files::{EngineFiles, FileSystem};
-use hedgerow_log::{EngineFile, EngineState};
+use crate::options::GraphOptions;
+use hedgerow_log::files::EngineFiles;
 use hedgerow_lsm::{LsmEngine, LsmOptions};
-use hedgerow_model::{Catalog, FilesCheck, VersionInFile};
+use hedgerow_model::Catalog;
 use hedgerow_sync::Arc;
 
 /// The engine with the edges in its files; empty if there are no files yet.
@@ -23,33 +23,9 @@ pub(super) fn open(
     Ok(LsmEngine::open(Arc::new(files), LsmOptions { compaction_limits, ..sized })?)
 }
 
-/// Reads all files of the engine, passes what they hold to `visit`, and reports damage.
-pub(super) fn check(
-    options: &GraphOptions,
-    catalog: &Catalog,
-    files: &Arc<dyn FileSystem>,
-    visit: &mut dyn FnMut(VersionInFile<'_>),
-) -> Result<FilesCheck, Error> {
-    Ok(LsmEngine::check(files, &engine_options(options, catalog), visit)?)
-}
-
-/// Reads the newest state of the files of the engine.
-pub(super) fn state_to_copy(
-    options: &GraphOptions,
-    catalog: &Catalog,
-    files: &Arc<dyn FileSystem>,
-) -> Result<EngineState, Error> {
-    let files: Arc<dyn FileSystem> = Arc::new(EngineFiles::read_only(Arc::clone(files)));
-    Ok(LsmEngine::state_to_copy(&files, &engine_options(options, catalog))?)
-}
-
-/// Compares a file of the engine with its checksums.
-pub(super) fn check_checksums(files: &Arc<dyn FileSystem>, file: &EngineFile) -> Result<(), Error> {
-    Ok(LsmEngine::check_checksums(&**files, file)?)
-}
-
-fn engine_options(options: &GraphOptions, catalog: &Catalog) -> LsmOptions {
+/// The options that do not depend on the memory.
+pub(super) fn engine_options(options: &GraphOptions, catalog: &Catalog) -> LsmOptions {
     LsmOptions::new(options.settings().topology, catalog.clone())
 }
 
-engine_with_snapshots!(LsmEngine, Lsm);
+impl GraphEngine for LsmEngine {}

@@ -1,35 +1,44 @@
 //! The closed set of engines: one match per call, never per edge.
 //!
-//! An engine that is compiled on demand has its `cfg` attributes here: at its module, its variant
-//! of `TypedEngine`, its arm of the macro, and where it is made.
+//! An engine that is compiled on demand is named here: at its module, in the list of engines, in
+//! its arm of the macro `with_engine!`, and where it is made.
 
 #[cfg(feature = "erased")]
 mod erased;
-#[cfg(feature = "kernels")]
-mod first_state;
 mod graph_engine;
 #[cfg(feature = "hybrid")]
 mod hybrid;
 #[cfg(feature = "lsm")]
 mod lsm;
+mod own_files;
 #[cfg(feature = "rapid")]
 mod rapid;
+mod shared;
 #[cfg(feature = "tel")]
 mod tel;
 
-pub(crate) use graph_engine::{EngineSnapshot, GraphEngine};
+pub(crate) use shared::SharedStore;
 
+use crate::data::{EdgeData, Names};
+use crate::engine_kind::EngineKind;
 use crate::error::{Error, Reason};
-use crate::options::{EngineKind, GraphOptions};
-use hedgerow_erased::ErasedEngine;
-use hedgerow_log::files::{EngineFiles, FileSystem};
-use hedgerow_log::{EngineFile, EngineState};
+use crate::label::Hop;
+use crate::options::GraphOptions;
+use crate::reads::{EdgeOfVertex, LockedState, State};
+use crate::snapshot::{EdgeReader, EdgeReads, Snapshot};
+use graph_engine::{GraphEngine, SnapshotPart, closed_set};
+use hedgerow_erased::{ErasedEngine, ErasedView};
+#[cfg(feature = "kernels")]
+use hedgerow_kernels::{Kernel, KernelError};
+use hedgerow_log::files::EngineFiles;
 use hedgerow_model::token::Registered;
-use hedgerow_model::{Catalog, Engine, FilesCheck, MemoryUse, VersionInFile};
-use hedgerow_pipeline::{BackgroundThread, Store};
+use hedgerow_model::{Catalog, Column, Engine, Key, KeyRef, LabelId, MemoryUse, Record, VertexId};
+use hedgerow_pipeline::{
+    Commit, Commits, EdgeWrite, EndedStream, Error as Cause, LentEdge, Overlay, Store, ViewReads, VisitEdge,
+    Which, decoded,
+};
 use hedgerow_sync::Arc;
-use hedgerow_sync::fork::Process;
-use std::ops::Deref;
+use std::ops::{ControlFlow, RangeInclusive};
 
 /// The store of a graph, and its engine at its own type.
 pub struct TypedStore {
@@ -37,107 +46,61 @@ pub struct TypedStore {
     pub(crate) engine: TypedEngine,
 }
 
-/// The engine of [`TypedStore::store`] at its own type, for code that is compiled for each engine.
-pub(crate) enum TypedEngine {
-    #[cfg(feature = "rapid")]
-    Rapid(Arc<hedgerow_rapid::Rapid>),
-    #[cfg(feature = "tel")]
-    Tel(Arc<hedgerow_tel::Tel>),
-    #[cfg(feature = "hybrid")]
-    Hybrid(Arc<hedgerow_hybrid::Hybrid>),
-    #[cfg(feature = "lsm")]
-    Lsm(Arc<hedgerow_lsm::LsmEngine>),
-    #[cfg(feature = "erased")]
-    Erased(Arc<hedgerow_erased::ErasedEngine>),
+closed_set! {
+    "rapid" => Rapid(hedgerow_rapid::Rapid),
+    "tel" => Tel(hedgerow_tel::Tel),
+    "hybrid" => Hybrid(hedgerow_hybrid::Hybrid),
+    "lsm" => Lsm(hedgerow_lsm::LsmEngine),
+    "erased" => Erased(ErasedEngine),
 }
 
 /// Matches on the engine to run an expression, which is compiled for each engine.
 macro_rules! with_engine {
-    ($typed:expr, $engine:ident => $run:expr) => {
-        match &$typed.engine {
+    ($engines:expr, $engine:ident => $run:expr) => {
+        match $engines {
             #[cfg(feature = "rapid")]
-            $crate::engines::TypedEngine::Rapid($engine) => $run,
+            TypedEngine::Rapid($engine) => $run,
             #[cfg(feature = "tel")]
-            $crate::engines::TypedEngine::Tel($engine) => $run,
+            TypedEngine::Tel($engine) => $run,
             #[cfg(feature = "hybrid")]
-            $crate::engines::TypedEngine::Hybrid($engine) => $run,
+            TypedEngine::Hybrid($engine) => $run,
             #[cfg(feature = "lsm")]
-            $crate::engines::TypedEngine::Lsm($engine) => $run,
+            TypedEngine::Lsm($engine) => $run,
             #[cfg(feature = "erased")]
-            $crate::engines::TypedEngine::Erased($engine) => $run,
+            TypedEngine::Erased($engine) => $run,
         }
     };
 }
-pub(crate) use with_engine;
 
-/// A handle to the store of a graph, shared by graph handles, snapshots and transactions.
-#[derive(Clone)]
-pub(crate) struct SharedStore(Arc<OpenStore>);
-
-/// An open store, kept alive by its handles.
-pub(crate) struct OpenStore {
-    // Declared before the store, so that the threads end before it is dropped.
-    _threads: [Option<BackgroundThread>; 2],
-    typed: Arc<TypedStore>,
-    /// The process that opened the graph.
-    process: Process,
-    pub(crate) engine: EngineKind,
-    /// Retries of a transaction in conflict.
-    pub(crate) retries: u32,
-}
-
-impl SharedStore {
-    pub(crate) fn new(typed: TypedStore, engine: EngineKind, retries: u32) -> Self {
-        let typed = Arc::new(typed);
-        let compact = typed.store.wakeup().cloned().and_then(|wakeup| {
-            let typed = Arc::clone(&typed);
-            BackgroundThread::start("hedgerow-compact", wakeup, move || typed.store.reclaim_step())
-        });
-        let flush = typed.store.flush_wakeup().cloned().and_then(|wakeup| {
-            let typed = Arc::clone(&typed);
-            BackgroundThread::start("hedgerow-flush", wakeup, move || typed.store.flush_step())
-        });
-        let (threads, process) = ([compact, flush], Process::current());
-        SharedStore(Arc::new(OpenStore { _threads: threads, typed, process, engine, retries }))
-    }
-
-    /// Returns the store, for every use that can fail.
-    ///
-    /// # Errors
-    /// This is a child that was forked while the graph was open.
-    #[inline]
-    pub(crate) fn get(&self) -> Result<&TypedStore, Error> {
-        match self.process.is_current() {
-            true => Ok(&self.typed),
-            false => Err(Reason::Forked.into()),
-        }
-    }
-
-    /// Returns the store, even in a forked child: for lock-free reads of memory only, and for the
-    /// rest of a call that already checked [`SharedStore::get`].
-    #[inline]
-    pub(crate) fn even_in_child(&self) -> &TypedStore {
-        &self.typed
-    }
-}
-
-impl Deref for SharedStore {
-    type Target = OpenStore;
-
-    #[inline]
-    fn deref(&self) -> &OpenStore {
-        &self.0
-    }
-}
-
-impl Drop for SharedStore {
-    /// Leaks the store in a forked child: its threads and locks are the parent's, so that
-    /// dropping the store would wait for them, or write.
-    fn drop(&mut self) {
-        if !self.process.is_current() {
-            std::mem::forget(Arc::clone(&self.0));
-        }
-    }
+/// Runs an expression with reads by key on a [`State`], compiled for its engine, and converts its
+/// error. The caller has excluded a forked child when it looked up the label: another check would
+/// cost a hundredth of a read.
+macro_rules! with_reads {
+    ($state:expr, $reads:ident => $run:expr) => {{
+        let result: Result<_, Cause> = match $state {
+            State::Locked(LockedState { store, view, staged }) => {
+                let view = Overlay::new(view, &staged);
+                let $reads = ViewReads { store, view: &view, staged: Some(&staged) };
+                $run
+            }
+            State::Snapshot(snapshot) => {
+                let TypedStore { store, engine } = snapshot.shared().even_in_child();
+                match snapshot.staged() {
+                    None => with_engine!(engine, engine => {
+                        let view = view_of(&**engine, &snapshot);
+                        let $reads = ViewReads { store, view: &view, staged: None };
+                        $run
+                    }),
+                    Some(staged) => {
+                        let view = Overlay::new(snapshot.view_below(), staged);
+                        let $reads = ViewReads { store, view: &view, staged: Some(staged) };
+                        $run
+                    }
+                }
+            }
+        };
+        result.map_err(Error::from)
+    }};
 }
 
 impl TypedStore {
@@ -155,16 +118,16 @@ impl TypedStore {
         if let Some(invalid) = options.compaction_limits.filter(|limits| !limits.are_valid()) {
             return Err(Reason::InvalidCompactionLimits(invalid).into());
         }
-        if options.scratch.is_some() && engine != EngineKind::Tel {
+        if options.scratch.is_some() && !engine.has_scratch_files() {
             return Err(Reason::NoScratch(engine.name()).into());
         }
-        if options.archiving_threshold.is_some() && engine != EngineKind::Hybrid {
+        if options.archiving_threshold.is_some() && !engine.has_edge_log() {
             return Err(Reason::NoEdgeLog(engine.name()).into());
         }
         let (shared, engine) = match engine {
             #[cfg(feature = "rapid")]
             EngineKind::Rapid => {
-                shared(rapid::new(&options, &catalog)?, TypedEngine::Rapid, |erased, engine| {
+                shared(rapid::new(&options, &catalog), TypedEngine::Rapid, |erased, engine| {
                     erased.with_retained(engine, hedgerow_rapid::Rapid::retained)
                 })
             }
@@ -193,57 +156,176 @@ impl TypedStore {
         Ok(TypedStore { store: Store::new(shared, &options.settings(), &catalog), engine })
     }
 
-    /// Reads all files of the engine, passes what they hold to `visit`, and reports damage; `None`
-    /// if the engine has no files of its own, or cannot check them.
-    pub(crate) fn check_files(
-        options: &GraphOptions,
-        _files: &Arc<dyn FileSystem>,
-        _visit: &mut dyn FnMut(VersionInFile<'_>),
-    ) -> Result<Option<FilesCheck>, Error> {
-        match options.engine_or_default() {
-            #[cfg(feature = "lsm")]
-            EngineKind::Lsm => lsm::check(options, &catalog_of(options)?, _files, _visit).map(Some),
-            #[cfg(not(feature = "lsm"))]
-            EngineKind::Lsm => Err(Reason::NotCompiled(EngineKind::Lsm.name()).into()),
-            _ => Ok(None),
-        }
-    }
-
-    /// Reads the newest state of the engine's own files, for a backup.
-    pub(crate) fn state_to_copy(
-        options: &GraphOptions,
-        _files: &Arc<dyn FileSystem>,
-    ) -> Result<EngineState, Error> {
-        match options.engine_or_default() {
-            #[cfg(feature = "lsm")]
-            EngineKind::Lsm => lsm::state_to_copy(options, &catalog_of(options)?, _files),
-            engine => Err(Reason::NoBackup(engine.name()).into()),
-        }
-    }
-
-    /// Compares one of the engine's own files with its checksums, for a backup.
-    pub(crate) fn check_checksums(
-        engine: EngineKind,
-        _files: &Arc<dyn FileSystem>,
-        _file: &EngineFile,
-    ) -> Result<(), Error> {
-        match engine {
-            #[cfg(feature = "lsm")]
-            EngineKind::Lsm => lsm::check_checksums(_files, _file),
-            engine => Err(Reason::NoBackup(engine.name()).into()),
-        }
-    }
-
     /// Opens the engine's part of a snapshot.
     pub(crate) fn open_snapshot(&self, at: &Registered, is_private: bool) -> Result<EngineSnapshot, Error> {
-        with_engine!(self, engine => opened(&**engine, at, is_private))
+        with_engine!(&self.engine, engine => opened(&**engine, at, is_private))
     }
 
     /// Memory that the graph uses and that its engine's allocator has reserved; see
     /// [`Graph::memory`](crate::Graph::memory).
     pub(crate) fn memory(&self) -> MemoryUse {
-        let reserved_bytes = with_engine!(self, engine => engine.reserved());
+        let reserved_bytes = with_engine!(&self.engine, engine => engine.reserved());
         MemoryUse { reserved_bytes, ..self.store.memory() }
+    }
+
+    /// Commits one edge.
+    #[inline]
+    pub(crate) fn commit_edge(&self, edge: EdgeWrite<'_>) -> Result<Commit, Cause> {
+        with_engine!(&self.engine, engine => self.store.on(&**engine).commit_edge(edge))
+    }
+
+    /// Commits `count` edges one by one; `write` returns an edge by its position.
+    pub(crate) fn commit_edges<'k>(
+        &self,
+        count: usize,
+        write: impl Fn(usize) -> EdgeWrite<'k>,
+    ) -> Result<Commits, EndedStream> {
+        with_engine!(&self.engine, engine => self.store.on(&**engine).commit_each(count, write))
+    }
+}
+
+impl Snapshot {
+    /// Returns the engine's view behind virtual calls, without the writes of a transaction.
+    #[inline(never)]
+    pub(crate) fn view_below(&self) -> ErasedView<'_> {
+        with_engine!(&self.shared().even_in_child().engine, engine => ErasedView::new(view_of(&**engine, self)))
+    }
+
+    /// Runs a kernel on the engine's view, without the writes of a transaction.
+    #[cfg(feature = "kernels")]
+    pub(crate) fn run_below<K: Kernel>(&self, kernel: K) -> Result<K::Output, KernelError> {
+        with_engine!(&self.shared().even_in_child().engine, engine => kernel.run(&view_of(&**engine, self)))
+    }
+}
+
+impl State<'_> {
+    pub(crate) fn vertex(self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error> {
+        with_reads!(self, reads => reads.vertex(key))
+    }
+
+    /// Returns the record of a vertex, with a null for each property that was never set.
+    pub(crate) fn vertex_record(self, key: KeyRef<'_>) -> Result<Option<Record>, Error> {
+        with_reads!(self, reads => reads.vertex_record(key))
+    }
+
+    /// Returns the value of an edge. `W = ()` reads every label.
+    #[inline(always)]
+    pub(crate) fn value<W: Column>(
+        self,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+    ) -> Result<Option<W>, Error> {
+        with_reads!(self, reads => reads.edge_value(label, source, destination))
+    }
+
+    /// Returns the record of an edge that cannot be parallel.
+    pub(crate) fn record(
+        self,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+    ) -> Result<Option<Record>, Error> {
+        with_reads!(self, reads => reads.edge_record(label, source, destination))
+    }
+
+    /// Returns the parallel edges between two vertices with numbers in a range.
+    pub(crate) fn parallel(
+        self,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+        numbers: RangeInclusive<u64>,
+    ) -> Result<Vec<(u64, Record)>, Error> {
+        let mut edges = Vec::new();
+        let mut push = |edge: LentEdge<'_>| {
+            edges.push((edge.key, decoded(edge.record)?));
+            Ok(())
+        };
+        with_reads!(self, reads => reads.parallel_edges(label, source, destination, numbers, &mut push))?;
+        Ok(edges)
+    }
+
+    #[inline]
+    pub(crate) fn degree(self, Hop { label, direction }: Hop, key: KeyRef<'_>) -> Result<usize, Error> {
+        with_reads!(self, reads => reads.degree_of(label, direction, key))
+    }
+
+    pub(crate) fn parallel_degree(
+        self,
+        Hop { label, direction }: Hop,
+        key: KeyRef<'_>,
+    ) -> Result<u64, Error> {
+        with_reads!(self, reads => reads.parallel_degree(label, direction, key))
+    }
+
+    /// Visits the neighbors of a vertex and the values of the edges, until `visit` breaks. `W = ()`
+    /// reads every label.
+    pub(crate) fn visit_values<W: Column, B>(
+        self,
+        Hop { label, direction }: Hop,
+        key: KeyRef<'_>,
+        mut visit: impl FnMut(Key, W) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Error> {
+        with_reads!(self, reads => {
+            reads.visit_neighbors(label, direction, key, |neighbor, value| visit(reads.key(neighbor), value))
+        })
+    }
+
+    /// Visits edges of a vertex.
+    pub(crate) fn visit_edges(
+        self,
+        Hop { label, direction }: Hop,
+        key: KeyRef<'_>,
+        which: Which<'_>,
+        visit: &mut VisitEdge<'_>,
+    ) -> Result<(), Error> {
+        with_reads!(self, reads => reads.visit_edges(label, direction, key, which, visit))
+    }
+
+    /// Returns edges of a vertex, with their records if `has_records`.
+    pub(crate) fn edges(
+        self,
+        Hop { label, direction }: Hop,
+        key: KeyRef<'_>,
+        which: Which<'_>,
+        has_records: bool,
+    ) -> Result<Vec<EdgeOfVertex>, Error> {
+        let mut edges = Vec::new();
+        with_reads!(self, reads => reads.visit_edges(label, direction, key, which, &mut |edge| {
+            let LentEdge { neighbor, key: number, value, record } = edge;
+            let record = if has_records { decoded(record)? } else { Record::EMPTY };
+            edges.push(EdgeOfVertex { neighbor: reads.key(neighbor), number, value, record });
+            Ok(())
+        }))?;
+        Ok(edges)
+    }
+
+    /// Visits the edges of a vertex with their records, parallel edges one by one.
+    pub(crate) fn visit_records(
+        self,
+        Hop { label, direction }: Hop,
+        vertex: VertexId,
+        visit: &mut VisitEdge<'_>,
+    ) -> Result<(), Error> {
+        with_reads!(self, reads => reads.neighbor_records(label, direction, vertex, 0..=u64::MAX, visit))
+    }
+
+    /// Runs `read` with a reader of the edges of a label, whose properties have these names.
+    pub(crate) fn with_edges<T: EdgeData, R>(
+        self,
+        Hop { label, direction }: Hop,
+        names: &Names<'_>,
+        read: impl FnOnce(&mut EdgeReader<'_, T>) -> R,
+    ) -> Result<R, Error> {
+        with_reads!(self, reads => match T::IS_RECORD {
+            true => reads.with_records(label, direction, |reads| {
+                read(&mut EdgeReader { reads: EdgeReads::Records(reads), names })
+            }),
+            false => reads.with_values(label, direction, |reads| {
+                read(&mut EdgeReader { reads: EdgeReads::Values(reads), names })
+            }),
+        })
     }
 }
 
@@ -268,8 +350,9 @@ fn opened<E: GraphEngine>(engine: &E, at: &Registered, is_private: bool) -> Resu
     Ok(E::snapshot_with(part))
 }
 
-/// The catalog that the options declare.
-#[cfg(feature = "lsm")]
-fn catalog_of(options: &GraphOptions) -> Result<Catalog, Error> {
-    Ok(Catalog::new(options.labels.clone(), options.vertices.clone().unwrap_or_default())?)
+/// Returns the view of a snapshot in its graph's engine.
+#[inline]
+fn view_of<'s, E: GraphEngine>(engine: &'s E, snapshot: &'s Snapshot) -> E::View<'s> {
+    let (part, at) = snapshot.registered();
+    engine.view(E::part_of(part), at)
 }

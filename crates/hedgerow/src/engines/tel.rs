@@ -1,6 +1,6 @@
 //! Stores on the engine `tel`, in memory or in a file.
 
-use super::graph_engine::{EngineSnapshot, GraphEngine, engine_options};
+use super::graph_engine::{GraphEngine, engine_options};
 use crate::error::{Error, NoScratchFile, Reason};
 use crate::options::GraphOptions;
 use hedgerow_model::Catalog;
@@ -22,15 +22,6 @@ pub(super) fn new(options: &GraphOptions, catalog: &Catalog) -> Result<Tel, Erro
 }
 
 impl GraphEngine for Tel {
-    #[inline]
-    fn part_of(_snapshot: &EngineSnapshot) -> &() {
-        &()
-    }
-
-    fn snapshot_with((): ()) -> EngineSnapshot {
-        EngineSnapshot::None
-    }
-
     fn reserved(&self) -> usize {
         self.reserved_bytes()
     }

@@ -53,13 +53,12 @@ impl FollowedEdges<'_> {
                 })?;
             }
             Some(weight @ EdgeWeight::Property(_)) => {
-                let mut failed = None;
-                let visit = &mut |neighbor, record: &[u8]| match weight.of_record(record) {
-                    Ok(weight) => weight.into_iter().for_each(|weight| pass(neighbor, weight)),
-                    Err(error) => failed = failed.take().or(Some(error)),
-                };
-                self.reads.neighbor_records(self.label, direction, vertex, visit)?;
-                failed.map_or(Ok(()), |error| Err(ReadError::new("the record of an edge", error)))?;
+                self.reads.neighbor_records(self.label, direction, vertex, 0..=u64::MAX, &mut |edge| {
+                    let weight = weight.of_record(edge.record);
+                    let weight = weight.map_err(|error| ReadError::new("the record of an edge", error))?;
+                    weight.into_iter().for_each(|weight| pass(edge.neighbor, weight));
+                    Ok(())
+                })?;
             }
         }
         match wrong {

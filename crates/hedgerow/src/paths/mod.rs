@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::snapshot::Snapshot;
 use edges::FollowedEdges;
 use hedgerow_model::{AsKey, Direction, Key, LabelId};
+use hedgerow_pipeline::ViewReads;
 use hedgerow_sync::CancelToken;
 
 /// A path: see [`Snapshot::path`].
@@ -162,7 +163,7 @@ impl Snapshot {
         let is_reversible = self.topology().stored(Direction::In).is_some();
         let PathOptions { longest, count, cancel, .. } = *options;
         let view = self.erased_view()?;
-        let reads = self.erased_reads(&view)?;
+        let reads = ViewReads { store: &typed.store, view: &view, staged: self.staged() };
         let (Some(from), Some(to)) = (reads.vertex(from)?, reads.vertex(to)?) else { return Ok(Vec::new()) };
         let edges = FollowedEdges { reads, label, weight, is_reversible, cancel };
         let routes = several::shortest_routes(&edges, (from, to), count, longest)?;

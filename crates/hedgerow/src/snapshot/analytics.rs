@@ -1,13 +1,13 @@
 //! Kernels on snapshots, and static copies of them.
 
-use super::{Snapshot, view_of, with_view};
-use crate::engines::with_engine;
+use super::Snapshot;
 use crate::error::{Error, Reason, WrongWeight};
 use hedgerow_kernels::{
     BuildOptions, Csr, CsrError, EdgeWeight, Kernel, KernelError, MemoryError, ParallelWeight,
 };
-use hedgerow_model::{Column, LabelId};
+use hedgerow_model::{Column, GraphView, LabelId};
 use hedgerow_pipeline::Overlay;
+use std::marker::PhantomData;
 
 impl Snapshot {
     /// Runs a kernel on this state. Dispatches to the engine once; the kernel is compiled for each
@@ -36,8 +36,8 @@ impl Snapshot {
         if self.staged().is_some() {
             return Err(Reason::StagedKernel.into());
         }
-        let ran = with_engine!(self.typed()?, engine => kernel.run(&view_of(&**engine, self)));
-        ran.map_err(|error| self.name_edge(error))
+        self.typed()?;
+        self.run_below(kernel).map_err(|error| self.name_edge(error))
     }
 
     /// Returns the weight of a label's edges, for kernels: a property, or their values with `None`.
@@ -99,9 +99,7 @@ impl Snapshot {
         parallel: ParallelWeight,
         options: BuildOptions<'_>,
     ) -> Result<Csr, Error> {
-        let label = label.into();
-        let copy = with_view!(self, _store, view => Csr::weighted(&view, label, weight, parallel, options));
-        copy.map_err(|error| self.name_edge(error.into()))
+        self.run(WeightedCopy { label: label.into(), weight, parallel, options })
     }
 
     /// Names the edge of an error by the keys of its ends.
@@ -121,8 +119,38 @@ impl Snapshot {
         label: impl Into<LabelId>,
         options: BuildOptions<'_>,
     ) -> Result<Csr, Error> {
-        let label = label.into();
-        Ok(with_view!(self, _store, view => Csr::from_view::<_, W>(&view, label, options))?)
+        self.run(LabelCopy { label: label.into(), options, values: PhantomData::<W> })
+    }
+}
+
+/// Copies one label, with its values if `W` is not `()`.
+struct LabelCopy<'o, W> {
+    label: LabelId,
+    options: BuildOptions<'o>,
+    values: PhantomData<W>,
+}
+
+impl<W: Column> Kernel for LabelCopy<'_, W> {
+    type Output = Csr;
+
+    fn run<V: GraphView>(self, view: &V) -> Result<Csr, KernelError> {
+        Ok(Csr::from_view::<_, W>(view, self.label, self.options)?)
+    }
+}
+
+/// Copies one label with weights.
+struct WeightedCopy<'o> {
+    label: LabelId,
+    weight: EdgeWeight,
+    parallel: ParallelWeight,
+    options: BuildOptions<'o>,
+}
+
+impl Kernel for WeightedCopy<'_> {
+    type Output = Csr;
+
+    fn run<V: GraphView>(self, view: &V) -> Result<Csr, KernelError> {
+        Ok(Csr::weighted(view, self.label, self.weight, self.parallel, self.options)?)
     }
 }
 

@@ -4,18 +4,19 @@ use crate::data::hidden::Stored;
 use crate::data::{EdgeData, Names, Owner};
 use crate::error::{Error, Reason};
 use crate::label::HopOf;
-use crate::snapshot::{Snapshot, with_reads};
+use crate::reads::State;
+use crate::snapshot::Snapshot;
 use hedgerow_model::{AsKey, Key, Record};
 use hedgerow_pipeline::LabelReads;
 
 /// Looks up edges of one label in a snapshot: see [`Snapshot::with_edges`].
 pub struct EdgeReader<'r, T: EdgeData> {
-    reads: EdgeReads<'r, <T as Stored>::Column>,
-    names: &'r Names<'r>,
+    pub(crate) reads: EdgeReads<'r, <T as Stored>::Column>,
+    pub(crate) names: &'r Names<'r>,
 }
 
 /// Reads of edges with a value, or with a record.
-enum EdgeReads<'r, W> {
+pub(crate) enum EdgeReads<'r, W> {
     Values(&'r mut dyn LabelReads<W>),
     Records(&'r mut dyn LabelReads<Record>),
 }
@@ -134,13 +135,6 @@ impl Snapshot {
         }
         let catalog = self.typed()?.shared_catalog();
         let names = &Names { catalog: &catalog, owner: Owner::Edge(hop.label) };
-        with_reads!(self, reads => match T::IS_RECORD {
-            true => reads.with_records(hop.label, hop.direction, |reads| {
-                read(&mut EdgeReader { reads: EdgeReads::Records(reads), names })
-            })?,
-            false => reads.with_values(hop.label, hop.direction, |reads| {
-                read(&mut EdgeReader { reads: EdgeReads::Values(reads), names })
-            })?,
-        })
+        State::of(self).with_edges(hop, names, read)?
     }
 }

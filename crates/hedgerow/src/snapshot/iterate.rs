@@ -7,7 +7,6 @@ use crate::reads::State;
 use crate::snapshot::Snapshot;
 use hedgerow_model::{AsKey, Key, LabelId, VertexId};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 use std::vec;
 
@@ -207,8 +206,7 @@ impl Snapshot {
         let typed = self.typed()?;
         typed.label_schema(hop.label)?;
         typed.check_direction(hop.direction)?;
-        let state = State::Snapshot(Cow::Borrowed(self));
-        state.visit_values::<(), B>(hop, key, |neighbor, ()| visit(neighbor))
+        State::of(self).visit_values::<(), B>(hop, key, |neighbor, ()| visit(neighbor))
     }
 
     /// Pairs values by vertex id, as kernels return them, with the keys of the vertices.

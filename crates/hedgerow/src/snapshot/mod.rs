@@ -10,21 +10,21 @@ mod reads;
 mod unarchived;
 
 pub use edge_reader::EdgeReader;
+pub(crate) use edge_reader::EdgeReads;
 pub use iterate::{Edge, Edges, Vertices};
 pub use options::SnapshotOptions;
 pub use unarchived::UnarchivedEdge;
 
-use crate::engines::{EngineSnapshot, GraphEngine, SharedStore, TypedStore, with_engine};
+use crate::engine_kind::EngineKind;
+use crate::engines::{EngineSnapshot, SharedStore, TypedStore};
 use crate::error::Error;
 use crate::label::Hop;
-use crate::options::EngineKind;
+use crate::reads::State;
 use crate::record_ref::RecordRef;
 use hedgerow_erased::ErasedView;
 use hedgerow_model::token::Registered;
-use hedgerow_model::{
-    AsKey, Catalog, CommitTimestamp, Count, Counts, GraphView, Key, LabelId, Topology, VertexId,
-};
-use hedgerow_pipeline::{Newest, NewestEdge, Overlay, StagedChanges, ViewReads};
+use hedgerow_model::{AsKey, Catalog, CommitTimestamp, Count, GraphView, Key, LabelId, Topology, VertexId};
+use hedgerow_pipeline::{Newest, Overlay, StagedChanges, Which};
 use hedgerow_sequencer::{AsOf, ReaderKind, Registrar, Registration, Sequencer};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Deref, Range};
@@ -103,53 +103,6 @@ impl std::fmt::Debug for Snapshot {
     }
 }
 
-/// Runs an expression with the snapshot's view. Returns an error in a forked child, except with
-/// `even in child`.
-macro_rules! with_view {
-    ($snapshot:expr, $store:ident, $view:ident => $run:expr) => {
-        $crate::snapshot::with_view!(@ $snapshot.typed()?, $snapshot, $store, $view => $run)
-    };
-    (even in child $snapshot:expr, $store:ident, $view:ident => $run:expr) => {
-        $crate::snapshot::with_view!(@ $snapshot.shared().even_in_child(), $snapshot, $store, $view => $run)
-    };
-    (@ $typed:expr, $snapshot:expr, $store:ident, $view:ident => $run:expr) => {
-        {
-            let typed: &$crate::engines::TypedStore = $typed;
-            let $store = &typed.store;
-            match $snapshot.staged() {
-                None => $crate::engines::with_engine!(typed, engine => {
-                    let $view = $crate::snapshot::view_of(&**engine, $snapshot);
-                    $run
-                }),
-                Some(staged) => {
-                    let $view = hedgerow_pipeline::Overlay::new($snapshot.view_below(), staged);
-                    $run
-                }
-            }
-        }
-    };
-}
-pub(crate) use with_view;
-
-/// Runs an expression with point reads on the snapshot, compiled for its engine. The caller has
-/// excluded a forked child when it looked up the label: another check would cost a hundredth of a
-/// read.
-macro_rules! with_reads {
-    ($snapshot:expr, $reads:ident => $run:expr) => {
-        $crate::snapshot::with_view!(even in child $snapshot, store, view => {
-            let $reads = hedgerow_pipeline::ViewReads { store, view: &view, staged: $snapshot.staged() };
-            $run
-        })
-    };
-}
-pub(crate) use with_reads;
-
-/// The snapshot's view of its graph's engine.
-#[inline]
-pub(crate) fn view_of<'s, E: GraphEngine>(engine: &'s E, snapshot: &'s Snapshot) -> E::View<'s> {
-    engine.view(E::part_of(&snapshot.open.state), snapshot.token())
-}
-
 /// Returns the number of edges of a label; an engine counts parallel edges as one.
 fn count_edges(view: &impl GraphView, label: LabelId) -> Count {
     let each = view.parallel_edge_count(label);
@@ -198,10 +151,10 @@ impl Snapshot {
         self.open.registration.token()
     }
 
-    /// Returns the engine's view behind virtual calls, without the writes of a transaction.
-    #[inline(never)]
-    pub(crate) fn view_below(&self) -> ErasedView<'_> {
-        with_engine!(self.shared().even_in_child(), engine => ErasedView::new(view_of(&**engine, self)))
+    /// Returns the engine's part of this snapshot, and its registration.
+    #[inline]
+    pub(crate) fn registered(&self) -> (&EngineSnapshot, &Registered) {
+        (&self.open.state, self.token())
     }
 
     /// Returns the view behind virtual calls, for code compiled in the caller's crate whose compile
@@ -209,17 +162,17 @@ impl Snapshot {
     ///
     /// # Errors
     /// This is a forked child.
-    #[inline(never)]
     pub(crate) fn erased_view(&self) -> Result<ErasedView<'_>, Error> {
-        Ok(with_view!(self, _store, view => ErasedView::new(view)))
+        self.typed()?;
+        Ok(self.view_even_in_child())
     }
 
-    /// Returns reads by key on the [erased view](Self::erased_view).
-    pub(crate) fn erased_reads<'v>(
-        &'v self,
-        view: &'v ErasedView<'v>,
-    ) -> Result<ViewReads<'v, ErasedView<'v>>, Error> {
-        Ok(ViewReads { store: &self.typed()?.store, view, staged: self.staged() })
+    /// Returns the view behind virtual calls, even in a forked child, for reads of memory only.
+    fn view_even_in_child(&self) -> ErasedView<'_> {
+        match self.staged() {
+            None => self.view_below(),
+            Some(staged) => ErasedView::new(Overlay::new(self.view_below(), staged)),
+        }
     }
 
     /// Returns the key of a vertex that exists in this state.
@@ -263,17 +216,15 @@ impl Snapshot {
     /// Returns the number of vertices. O(1).
     #[must_use]
     pub fn vertex_count(&self) -> u64 {
-        match &self.staged {
-            None => self.counts().vertices,
-            Some(staged) => Overlay::new(self.view_below(), staged).vertex_count(),
-        }
+        self.view_even_in_child().vertex_count()
     }
 
     /// Returns the number of edges over all labels: parallel edges one by one, an undirected edge
     /// once. Exact, unless the engine counts later. O(labels).
     #[must_use]
     pub fn edge_count(&self) -> Count {
-        with_view!(even in child self, store, view => store.labels().map(|label| count_edges(&view, label)).sum())
+        let (view, store) = (self.view_even_in_child(), &self.shared().even_in_child().store);
+        store.labels().map(|label| count_edges(&view, label)).sum()
     }
 
     /// Returns the number of edges of `label`: parallel edges one by one, an undirected edge once.
@@ -284,7 +235,7 @@ impl Snapshot {
     }
 
     fn edges_of(&self, label: LabelId) -> Count {
-        with_view!(even in child self, _store, view => count_edges(&view, label))
+        count_edges(&self.view_even_in_child(), label)
     }
 
     /// Returns the number of pairs of vertices that edges of `label` connect: fewer than edges if
@@ -295,20 +246,13 @@ impl Snapshot {
     }
 
     fn pairs_of(&self, label: LabelId) -> Count {
-        with_view!(even in child self, _store, view => view.edge_count(label))
+        self.view_even_in_child().edge_count(label)
     }
 
     /// Returns a bound above all vertex ids. O(1).
     #[must_use]
     pub fn vertex_bound(&self) -> u32 {
-        match &self.staged {
-            None => self.counts().vertex_bound,
-            Some(staged) => Overlay::new(self.view_below(), staged).vertex_bound(),
-        }
-    }
-
-    fn counts(&self) -> &Counts {
-        self.token().counts()
+        self.view_even_in_child().vertex_bound()
     }
 
     /// Returns the vertex that `key` has in this state. O(1).
@@ -317,7 +261,7 @@ impl Snapshot {
     /// The key is of another kind than the graph's.
     pub fn vertex_id(&self, key: impl AsKey) -> Result<Option<VertexId>, Error> {
         self.typed()?;
-        Ok(with_reads!(self, reads => reads.vertex(key.as_key()))?)
+        State::of(self).vertex(key.as_key())
     }
 
     /// Returns the key of a vertex; `None` if it does not exist in this state. O(1).
@@ -372,10 +316,10 @@ impl Snapshot {
     /// # Errors
     /// As [`ReadGraph::parallel_neighbors`](crate::ReadGraph::parallel_neighbors).
     pub fn parallel_degree(&self, hop: impl Into<Hop>, key: impl AsKey) -> Result<u64, Error> {
-        let Hop { label, direction } = hop.into();
-        self.typed()?.parallel_schema(label)?;
-        self.typed()?.check_direction(direction)?;
-        Ok(with_reads!(self, reads => reads.parallel_degree(label, direction, key.as_key()))?)
+        let hop = hop.into();
+        self.typed()?.parallel_schema(hop.label)?;
+        self.typed()?.check_direction(hop.direction)?;
+        State::of(self).parallel_degree(hop, key.as_key())
     }
 
     /// Visits the newest edges of a vertex, newest first, with their records in place:
@@ -394,12 +338,9 @@ impl Snapshot {
         let hop = hop.into();
         self.typed()?.any_record_schema(hop.label)?;
         self.typed()?.check_direction(hop.direction)?;
-        let mut visit = |edge: NewestEdge<'_>| {
+        State::of(self).visit_edges(hop, key.as_key(), Which::Newest(newest), &mut |edge| {
             visit(edge.neighbor, RecordRef::new(edge.record));
             Ok(())
-        };
-        Ok(with_reads!(self, reads => {
-            reads.visit_newest(hop.label, hop.direction, key.as_key(), newest, &mut visit)
-        })?)
+        })
     }
 }

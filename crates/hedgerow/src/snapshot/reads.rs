@@ -1,12 +1,12 @@
 //! Reads of a snapshot by key and by vertex id.
 
-use super::{Snapshot, with_reads};
+use super::Snapshot;
 use crate::engines::TypedStore;
 use crate::error::Error;
+use crate::label::Hop;
 use crate::reads::{Reading, Reads, State};
 use hedgerow_model::{Adjacency, Column, Cursor, Direction, GraphView, Key, LabelId, Record, VertexId};
 use hedgerow_pipeline::decoded;
-use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 
 impl Reads for Snapshot {
@@ -17,7 +17,7 @@ impl Reads for Snapshot {
 
     #[inline(always)]
     fn state(&self, _: Reading<'_>) -> Result<State<'_>, Error> {
-        Ok(State::Snapshot(Cow::Borrowed(self)))
+        Ok(State::of(self))
     }
 }
 
@@ -53,13 +53,12 @@ impl Snapshot {
         mut visit: impl FnMut(Key, (VertexId, Key), Record) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut failed = None;
-        let mut pass = |neighbor, record: &[u8]| {
-            let ends = (self.key_of(vertex), (neighbor, self.key_of(neighbor)));
-            let visited =
-                decoded(record).map_err(Error::from).and_then(|record| visit(ends.0, ends.1, record));
+        State::of(self).visit_records(Hop { label, direction: Direction::Out }, vertex, &mut |edge| {
+            let neighbor = (edge.neighbor, self.key_of(edge.neighbor));
+            let visited = visit(self.key_of(vertex), neighbor, decoded(edge.record)?);
             failed = failed.take().or(visited.err());
-        };
-        with_reads!(self, reads => reads.neighbor_records(label, Direction::Out, vertex, &mut pass))?;
+            Ok(())
+        })?;
         failed.map_or(Ok(()), Err)
     }
 }

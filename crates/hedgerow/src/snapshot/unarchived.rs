@@ -1,6 +1,6 @@
 //! Lists of edges that are not archived.
 
-use super::{Snapshot, with_view};
+use super::Snapshot;
 use crate::error::Error;
 use hedgerow_model::{Column, CommitTimestamp, Direction, GraphView, LabelId, VertexId};
 use hedgerow_pipeline::Error as Cause;
@@ -50,6 +50,6 @@ impl Snapshot {
     /// an earlier one. O(buffers of the log).
     #[must_use]
     pub fn archived_through(&self) -> CommitTimestamp {
-        with_view!(even in child self, _store, view => view.archived_through())
+        self.view_even_in_child().archived_through()
     }
 }

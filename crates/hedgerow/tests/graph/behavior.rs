@@ -1,9 +1,10 @@
 //! Guarantees to users of a graph, one per test.
 
+use crate::engines::in_memory;
 use crate::oracle;
 use hedgerow::{
-    Direction, EngineKind, ErrorKind, Field, Graph, GraphOptions, Isolation, KeyKind, LabelId, ReadGraph,
-    RecordSchema, Snapshot, Topology, Value, ValueType, WriteGraph, WriteTxn,
+    Direction, ErrorKind, Field, Graph, GraphOptions, Isolation, KeyKind, LabelId, ReadGraph, RecordSchema,
+    Snapshot, Topology, Value, ValueType, WriteGraph, WriteTxn,
 };
 use std::thread;
 use std::time::Duration;
@@ -232,7 +233,7 @@ fn a_transaction_conflicts_with_what_a_bulk_write_changed_and_nothing_else() {
         ("the neighbors of a vertex", |staged| staged.delete_vertex(20)),
         ("a key", |staged| staged.contains_vertex(77).map(drop).and_then(|()| staged.put_edge(EDGE, 1, 3))),
     ];
-    for engine in [EngineKind::Rapid, EngineKind::Tel, EngineKind::Hybrid] {
+    for engine in in_memory() {
         for topology in [Topology::Undirected, Topology::DirectedWithReverse] {
             let graph = || {
                 let options = oracle::options(topology, KeyKind::Number).engine(engine);

@@ -1,9 +1,10 @@
 //! Clocks that are ahead and corrected later: states by time, aging of the history, and the report
 //! of opening a store.
 
+use crate::engines::in_memory;
 use hedgerow::{
-    AsOf, CheckpointOptions, CommitTimestamp, EngineKind, ErrorKind, Graph, GraphOptions, History, LabelId,
-    ManualClock, WriteGraph,
+    AsOf, CheckpointOptions, CommitTimestamp, ErrorKind, Graph, GraphOptions, History, LabelId, ManualClock,
+    WriteGraph,
 };
 use hedgerow_testing::simulated::SimulatedFiles;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ fn state_at(graph: &Graph, time: u64) -> Option<u64> {
 
 #[test]
 fn a_clock_that_was_ahead_hides_nothing_and_keeps_nothing_for_longer() {
-    for engine in [EngineKind::Rapid, EngineKind::Tel] {
+    for engine in in_memory() {
         let clock = clock();
         let options = GraphOptions::new().engine(engine).history(History::For(Duration::from_secs(10)));
         let graph = Graph::in_memory(options.clock(&clock)).unwrap();

@@ -155,7 +155,7 @@ fn changes_of_vertices_alone_replace_the_archived_state() {
 
 #[test]
 fn an_engine_without_an_edge_log_refuses_the_threshold() {
-    for engine in [EngineKind::Rapid, EngineKind::Tel] {
+    for &engine in EngineKind::ALL.iter().filter(|engine| !engine.has_edge_log()) {
         let options = GraphOptions::new().engine(engine).archiving_threshold(10);
         let refused = Graph::in_memory(options).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Unsupported);

@@ -3,6 +3,7 @@
 //!
 //! Takes `OVERSUBSCRIBED_SECONDS` per engine, one second if that is not set.
 
+use crate::engines::in_memory;
 use hedgerow::{EngineKind, Graph, GraphOptions, LabelId, Snapshot};
 use hedgerow::{ReadGraph, WriteGraph};
 use hedgerow_testing::flag::RaiseOnDrop;
@@ -107,10 +108,10 @@ fn oversubscribe(graph: &Graph, engine: EngineKind) {
 
 #[test]
 fn threads_that_outnumber_cores_make_progress_and_see_whole_commits() {
-    for engine in [EngineKind::Rapid, EngineKind::Tel, EngineKind::Hybrid] {
+    for engine in in_memory() {
         oversubscribe(&Graph::in_memory(GraphOptions::new().engine(engine)).unwrap(), engine);
     }
-    for engine in [EngineKind::Rapid, EngineKind::Lsm] {
+    for engine in [EngineKind::default(), EngineKind::Lsm] {
         let folder = tempfile::tempdir().unwrap();
         let graph = GraphOptions::new().engine(engine).create(folder.path()).unwrap();
         oversubscribe(&graph, engine);

@@ -1,6 +1,7 @@
 //! Streams of edges, one commit per edge: equivalent to single calls, and concurrent with readers
 //! and writers.
 
+use crate::engines::in_memory;
 use crate::oracle::{
     ENGINES, LABELS, Oracle, PARALLEL, Stream, are_commits, counts_later, domain, is_count, options, stage,
 };
@@ -196,7 +197,7 @@ struct Payment {
 /// stores.
 #[test]
 fn records_are_streamed_as_numbers_are() {
-    for engine in [EngineKind::Rapid, EngineKind::Tel] {
+    for engine in in_memory() {
         let folder = tempfile::tempdir().unwrap();
         let options = GraphOptions::new()
             .engine(engine)

@@ -1,5 +1,6 @@
 //! Promises of the types of the API besides their methods: threads, printing, serialization.
 
+use crate::engines::{REFERENCE, counts_later};
 use hedgerow::kernels::{Bfs, BfsResult, Csr, Kernel, PageRank, Sssp, SsspResult};
 use hedgerow::prelude::*;
 use hedgerow::{
@@ -47,12 +48,11 @@ fn what_is_printed_is_parsed() {
             assert_eq!(&name.parse::<T>().unwrap(), value);
         }
     }
-    round_trip(&[
-        (EngineKind::Rapid, "rapid"),
-        (EngineKind::Tel, "tel"),
-        (EngineKind::Lsm, "lsm"),
-        (EngineKind::Hybrid, "hybrid"),
-    ]);
+    // Stores name their engines.
+    let names = ["rapid", "tel", "lsm", "hybrid"];
+    round_trip(&EngineKind::ALL.iter().copied().zip(names).collect::<Vec<_>>());
+    assert_eq!(EngineKind::ALL.len(), names.len());
+    assert!(EngineKind::ALL.iter().all(|engine| format!("{engine:?}").to_lowercase() == engine.name()));
     round_trip(&[(Durability::None, "none"), (Durability::Buffered, "buffered"), (Durability::Sync, "sync")]);
     round_trip(&[(Isolation::Snapshot, "snapshot"), (Isolation::Serializable, "serializable")]);
     round_trip(&[(KeyKind::Number, "number"), (KeyKind::String, "text"), (KeyKind::Dense, "dense")]);
@@ -141,16 +141,9 @@ fn schemas_and_stores_are_serialized() {
 }
 
 #[test]
-fn the_library_knows_the_names_of_its_engines() {
-    let known = ["rapid", "tel", "hybrid", "lsm", "cart"].map(|name| name.parse().ok());
-    assert_eq!(
-        known,
-        [
-            Some(EngineKind::Rapid),
-            Some(EngineKind::Tel),
-            Some(EngineKind::Hybrid),
-            Some(EngineKind::Lsm),
-            None
-        ]
-    );
+fn engines_count_later_as_they_say() {
+    for &engine in EngineKind::ALL {
+        assert_eq!(counts_later(engine), engine.counts_later(), "{engine}");
+    }
+    assert!(!counts_later(REFERENCE));
 }

@@ -1,5 +1,6 @@
 //! Typed labels, structs as records, and iterators, on every engine.
 
+use crate::engines::in_memory;
 use crate::oracle::{ENGINES, is_count};
 use hedgerow::prelude::*;
 use hedgerow::{Edge, EngineKind, LabelId, Version};
@@ -283,7 +284,7 @@ struct Counted {
 fn unsigned_properties_are_kept_in_stores() {
     let large = [0, 1, i64::MAX as u64, 1 << 63, u64::MAX];
     let counted = |count: u64| Counted { count, most: (count > 1).then_some(count) };
-    for engine in [EngineKind::Rapid, EngineKind::Tel] {
+    for engine in in_memory() {
         let folder = tempfile::tempdir().unwrap();
         let version_of_manifest = || std::fs::read(folder.path().join("MANIFEST")).unwrap()[8];
         let graph = GraphOptions::new().engine(engine).label::<()>("knows").create(folder.path()).unwrap();

@@ -35,7 +35,7 @@ const EDGE: LabelId = LabelId::DEFAULT;
 
 thread_local! {
     /// The engine of the running model: all its tasks share one thread of the operating system.
-    static ENGINE: Cell<EngineKind> = const { Cell::new(EngineKind::Rapid) };
+    static ENGINE: Cell<EngineKind> = const { Cell::new(MODELLED[0]) };
 }
 
 /// Engine `hybrid`.
@@ -51,7 +51,7 @@ fn check_on(engines: &[EngineKind], model: fn()) {
     for engine in engines {
         ENGINE.set(*engine);
         // An execution with files takes about four times as long.
-        models::check_one_in(if *engine == lsm::LSM { 4 } else { 1 }, model, 500);
+        models::check_one_in(if engine.owns_files() { 4 } else { 1 }, model, 500);
     }
 }
 
@@ -72,7 +72,7 @@ fn graph(topology: Topology, keys: KeyKind) -> Graph {
 
 /// Makes a graph: in a store if its engine keeps files, otherwise in memory.
 fn make(options: GraphOptions) -> Graph {
-    match ENGINE.get() == lsm::LSM {
+    match ENGINE.get().owns_files() {
         true => make_synced(options),
         false => Graph::in_memory(options).unwrap(),
     }
@@ -89,7 +89,7 @@ fn make_synced(options: GraphOptions) -> Graph {
 
 /// Does all deferred work: flushes and compacts files, archives, and frees what no snapshot sees.
 fn catch_up(graph: &Graph) {
-    if ENGINE.get() == lsm::LSM {
+    if ENGINE.get().owns_files() {
         graph.checkpoint(&CheckpointOptions::new()).unwrap();
     }
     graph.reclaim().unwrap();

@@ -100,10 +100,10 @@ fn open(options: &ServerOptions) -> Result<Graph, hedgerow::Error> {
         .durability(options.durability)
         .segment_bytes(1 << 20)
         .threads(2);
-    let graph_options = match options.engine {
+    let graph_options = match options.engine.has_edge_log() {
         // In a history, edges are archived many times.
-        EngineKind::Hybrid => graph_options.archiving_threshold(ARCHIVED_FROM),
-        _ => graph_options,
+        true => graph_options.archiving_threshold(ARCHIVED_FROM),
+        false => graph_options,
     };
     match graph_options.open(&options.store) {
         Err(error) if error.kind() == ErrorKind::NotFound => graph_options.create(&options.store),

@@ -53,14 +53,14 @@ impl Scenario {
             Representation::Record,
             Representation::Parallel,
         ];
-        let engines = [EngineKind::Rapid, EngineKind::Hybrid, EngineKind::Tel];
+        let engines: Vec<_> = EngineKind::ALL.iter().filter(|engine| !engine.owns_files()).collect();
         let topologies = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
         let durabilities = [Durability::Buffered, Durability::Sync, Durability::None];
         let choose = |count: u64| (number / 2 % count) as usize;
         Scenario {
             transactions,
             representation: representations[choose(4)],
-            engine: engines[(number / 3 % 3) as usize],
+            engine: *engines[number as usize / 3 % engines.len()],
             topology: topologies[choose(3)],
             durability: if kills > 0 { Durability::Sync } else { durabilities[choose(3)] },
             mistake: Mistake::Nothing,

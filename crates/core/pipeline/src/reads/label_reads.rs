@@ -149,13 +149,10 @@ impl<V: GraphView, C: RecordCursor, D: Cursor> LabelReads<Record> for RecordRead
 
     fn visit(&mut self, vertex: KeyRef<'_>, visit: &mut dyn FnMut(Key, Record)) -> Result<(), Error> {
         let Some(vertex) = self.vertices.of(vertex)? else { return Ok(()) };
-        let (vertices, mut failed) = (&self.vertices, None);
-        let visited =
-            visit_records(&mut self.records, vertex, &mut |neighbor, record| match decoded(record) {
-                Ok(record) => visit(vertices.key(neighbor), record),
-                Err(error) => failed = Some(error),
-            });
-        visited?;
-        failed.map_or(Ok(()), Err)
+        let RecordReads { vertices, records, .. } = self;
+        visit_records(records, vertex, |neighbor, record| {
+            visit(vertices.key(neighbor), decoded(record)?);
+            Ok(())
+        })
     }
 }

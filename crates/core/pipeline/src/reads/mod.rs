@@ -17,6 +17,6 @@ mod view_reads;
 pub use label_reads::LabelReads;
 pub use newest::Newest;
 pub(crate) use newest::place_of;
-pub use newest_in_view::NewestEdge;
 pub use overlay::{Overlay, StagedChanges};
+pub use records::{LentEdge, VisitEdge, Which};
 pub use view_reads::ViewReads;

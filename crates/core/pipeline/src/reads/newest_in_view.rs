@@ -6,6 +6,7 @@ use super::newest::{NewestBy, place_of, place_of_value};
 use super::selection::{HandOver, Selection};
 use crate::error::Error;
 use crate::reads::ViewReads;
+use crate::reads::records::{LentEdge, VisitEdge};
 use crate::records::time_in;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, EdgeSchema, EdgeValue, GraphView, KeyRef, LabelId,
@@ -13,22 +14,6 @@ use hedgerow_model::{
 };
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
-
-/// One of the newest edges.
-#[derive(Clone, Copy, Debug)]
-pub struct NewestEdge<'e> {
-    /// The other end.
-    pub neighbor: VertexId,
-    /// The key of a parallel edge; 0 if edges cannot be parallel.
-    pub key: u64,
-    /// The value of the edge.
-    pub value: EdgeValue,
-    /// The encoded record of the edge, if the label has records.
-    pub record: &'e [u8],
-}
-
-/// Receives an edge.
-pub type VisitEdge<'v> = dyn FnMut(NewestEdge<'_>) -> Result<(), Error> + 'v;
 
 /// Collects the newest of the edges seen so far, and passes them on.
 struct NewestReading<'p, 'h, 'r> {
@@ -105,7 +90,7 @@ impl<V: GraphView> ViewReads<'_, V> {
     /// # Errors
     /// The key is of another kind than the graph's, the label's edges have no such time, the engine
     /// keeps no such order, the view cannot be read, or the error of `visit`.
-    pub fn visit_newest(
+    pub(super) fn visit_newest(
         &self,
         label: LabelId,
         direction: Direction,
@@ -126,7 +111,7 @@ impl<V: GraphView> ViewReads<'_, V> {
                     EdgeContent::Value(value) => (EdgeValue(value), &[][..]),
                     EdgeContent::Record(record) => (EdgeValue::default(), record),
                 };
-                visit(NewestEdge { neighbor, key, value, record })
+                visit(LentEdge { neighbor, key, value, record })
             })
         };
         let of = (label, direction, vertex);

@@ -1,22 +1,44 @@
 //! Reads of the records of edges by key.
 
 use crate::error::Error;
-use crate::reads::ViewReads;
 use crate::reads::view_reads::sort_by_neighbor;
+use crate::reads::{Newest, ViewReads};
 use crate::records::decoded;
 use hedgerow_model::{
-    Direction, GraphView, KeyRef, LabelId, ParallelEdges, ReadError, Record, RecordCursor, VertexId,
+    Direction, EdgeValue, GraphView, KeyRef, LabelId, ParallelEdges, Record, RecordCursor, VertexId,
 };
 use std::ops::{ControlFlow, RangeInclusive};
 
-/// Receives a parallel edge: its key, and its encoded record.
-pub type VisitParallel<'v> = dyn FnMut(u64, &[u8]) -> Result<(), Error> + 'v;
+/// An edge of a vertex.
+#[derive(Clone, Copy, Debug)]
+pub struct LentEdge<'e> {
+    /// The other end.
+    pub neighbor: VertexId,
+    /// The key of a parallel edge; 0 if edges cannot be parallel.
+    pub key: u64,
+    /// The value of the edge, if it was read.
+    pub value: EdgeValue,
+    /// The encoded record of the edge, if the label has records.
+    pub record: &'e [u8],
+}
 
-/// Receives a parallel edge: the neighbor, its key, and its encoded record.
-pub type VisitParallelNeighbor<'v> = dyn FnMut(VertexId, u64, &[u8]) -> Result<(), Error> + 'v;
+/// Receives an edge of a vertex.
+pub type VisitEdge<'v> = dyn FnMut(LentEdge<'_>) -> Result<(), Error> + 'v;
 
-/// All keys of parallel edges.
-const ALL: RangeInclusive<u64> = 0..=u64::MAX;
+/// The edges of a vertex that a read selects, and their order.
+#[derive(Clone, Debug)]
+pub enum Which<'n> {
+    /// The edges with records, ascending by the id of the neighbor; of parallel edges, those with
+    /// keys in this range, ascending.
+    InRange(RangeInclusive<u64>),
+    /// The newest edges, newest first.
+    Newest(&'n Newest),
+}
+
+impl Which<'_> {
+    /// All edges.
+    pub const ALL: Self = Which::InRange(0..=u64::MAX);
+}
 
 impl<V: GraphView> ViewReads<'_, V> {
     /// The record of an edge that cannot be parallel; `None` if it does not exist.
@@ -35,26 +57,54 @@ impl<V: GraphView> ViewReads<'_, V> {
         records.find(from, to)?.map(decoded).transpose()
     }
 
-    /// Visits the neighbors of a vertex over a label with records, with the encoded records,
-    /// ascending by id; once for each of several parallel edges.
+    /// Visits edges of a vertex; none if it does not exist.
     ///
     /// # Errors
-    /// The label's edges have no records, or the view cannot be read.
+    /// As [`ViewReads::neighbor_records`], or the key is of another kind than the graph's. For the
+    /// newest: the label's edges have no such time, or the engine keeps no such order.
+    pub fn visit_edges(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        key: KeyRef<'_>,
+        which: Which<'_>,
+        visit: &mut VisitEdge<'_>,
+    ) -> Result<(), Error> {
+        match which {
+            Which::Newest(newest) => self.visit_newest(label, direction, key, newest, visit),
+            Which::InRange(keys) => match self.owner(key)? {
+                Some(vertex) => self.neighbor_records(label, direction, vertex, keys, visit),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Visits the neighbors of a vertex over a label with records, with the encoded records,
+    /// ascending by id; once for each of several parallel edges with a key in a range.
+    ///
+    /// # Errors
+    /// The error of `visit`, the label's edges have no records, or the view cannot be read.
     pub fn neighbor_records(
         &self,
         label: LabelId,
         direction: Direction,
         vertex: VertexId,
-        visit: &mut dyn FnMut(VertexId, &[u8]),
+        keys: RangeInclusive<u64>,
+        visit: &mut VisitEdge<'_>,
     ) -> Result<(), Error> {
-        if self.store.catalog.are_parallel(label) {
-            return self.parallel_neighbors(label, direction, vertex, ALL, &mut |neighbor, _, record| {
-                visit(neighbor, record);
-                Ok(())
+        let value = EdgeValue::default();
+        let mut records = self.view.edge_records(label, direction)?;
+        if !self.store.catalog.are_parallel(label) {
+            return visit_records(&mut records, vertex, |neighbor, record| {
+                visit(LentEdge { neighbor, key: 0, value, record })
             });
         }
-        let mut records = self.view.edge_records(label, direction)?;
-        Ok(visit_records(&mut records, vertex, visit)?)
+        visit_parallel(&mut records, vertex, |neighbor, edges| {
+            edges.edges(keys.clone()).try_for_each(|edge| {
+                let (key, record) = edge?;
+                visit(LentEdge { neighbor, key, value, record })
+            })
+        })
     }
 
     /// Visits the parallel edges from one vertex to another with keys in a range: ascending, with
@@ -68,36 +118,14 @@ impl<V: GraphView> ViewReads<'_, V> {
         source: KeyRef<'_>,
         destination: KeyRef<'_>,
         keys: RangeInclusive<u64>,
-        visit: &mut VisitParallel<'_>,
+        visit: &mut VisitEdge<'_>,
     ) -> Result<(), Error> {
         let Some((from, to)) = self.ends(source, destination)? else { return Ok(()) };
         let mut records = self.view.edge_records(label, Direction::Out)?;
         let Some(found) = records.find_parallel(from, to)? else { return Ok(()) };
         found.edges(keys).try_for_each(|edge| {
             let (key, record) = edge?;
-            visit(key, record)
-        })
-    }
-
-    /// Visits the parallel edges with keys in a range to all neighbors of a vertex, ascending by
-    /// id: the neighbor, the key, and the encoded record.
-    ///
-    /// # Errors
-    /// The error of `visit`, the label's edges cannot be parallel, or the view cannot be read.
-    pub fn parallel_neighbors(
-        &self,
-        label: LabelId,
-        direction: Direction,
-        vertex: VertexId,
-        keys: RangeInclusive<u64>,
-        visit: &mut VisitParallelNeighbor<'_>,
-    ) -> Result<(), Error> {
-        let mut records = self.view.edge_records(label, direction)?;
-        visit_parallel(&mut records, vertex, |neighbor, edges| {
-            edges.edges(keys.clone()).try_for_each(|edge| {
-                let (key, record) = edge?;
-                visit(neighbor, key, record)
-            })
+            visit(LentEdge { neighbor: to, key, value: EdgeValue::default(), record })
         })
     }
 
@@ -122,24 +150,23 @@ impl<V: GraphView> ViewReads<'_, V> {
     }
 }
 
-/// Visits neighbors with their records, ascending by id.
+/// Visits neighbors with their records, ascending by id, until `visit` fails.
 pub(super) fn visit_records<C: RecordCursor>(
     records: &mut C,
     vertex: VertexId,
-    visit: &mut dyn FnMut(VertexId, &[u8]),
-) -> Result<(), ReadError> {
+    mut visit: impl FnMut(VertexId, &[u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut row = Vec::new();
     let flow = records.neighbors(vertex, |neighbor, record| {
-        match C::SORTED {
-            true => visit(neighbor, record),
-            false => row.push((neighbor, record)),
+        if !C::SORTED {
+            row.push((neighbor, record));
+            return ControlFlow::Continue(());
         }
-        ControlFlow::<()>::Continue(())
+        visit(neighbor, record).map_or_else(ControlFlow::Break, ControlFlow::Continue)
     });
-    flow?.is_continue();
+    flow?.break_value().map_or(Ok(()), Err)?;
     sort_by_neighbor(&mut row);
-    row.into_iter().for_each(|(neighbor, record)| visit(neighbor, record));
-    Ok(())
+    row.into_iter().try_for_each(|(neighbor, record)| visit(neighbor, record))
 }
 
 /// Visits neighbors with their parallel edges, ascending by id, until `visit` fails.

@@ -315,12 +315,11 @@ fn an_unfinished_copy_of_another_store_is_refused() {
 
 #[test]
 fn backups_in_a_loop_beside_commits_checkpoints_and_compactions() {
-    for options in [
-        GraphOptions::new(),
-        GraphOptions::new().engine(EngineKind::Tel),
-        GraphOptions::new().engine(EngineKind::Hybrid),
-        on_files(EngineKind::Lsm).memory_budget(100_000),
-    ] {
+    for &engine in EngineKind::ALL {
+        let options = match engine.owns_files() {
+            true => on_files(engine).memory_budget(100_000),
+            false => GraphOptions::new().engine(engine),
+        };
         let folder = tempfile::tempdir().unwrap();
         let (path, copy) = (folder.path().join("store"), folder.path().join("copy"));
         let graph = options.segment_bytes(8 << 10).create(&path).unwrap();

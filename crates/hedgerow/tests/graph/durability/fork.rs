@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 
 const EDGES: LabelId = LabelId::DEFAULT;
 
-const ENGINES: [EngineKind; 5] =
-    [EngineKind::Rapid, EngineKind::Tel, EngineKind::Lsm, EngineKind::Hybrid, REFERENCE];
+fn engines() -> impl Iterator<Item = EngineKind> {
+    EngineKind::ALL.iter().copied().chain([REFERENCE])
+}
 
 /// The store of the test of locks, and the file with the process id of the owner's child.
 const STORE: &str = "store";
@@ -178,12 +179,12 @@ fn a_forked_child_is_refused() {
 fn refused_in_own_process() {
     let path = folder();
     let options = |engine| GraphOptions::new().engine(engine).label::<()>("edges").threads(1);
-    for engine in ENGINES.into_iter().filter(|engine| *engine != EngineKind::Lsm) {
+    for engine in engines().filter(|engine| !engine.owns_files()) {
         let graph = Graph::in_memory(options(engine)).unwrap();
         child_is_refused(&graph);
         child_in_a_transaction_is_refused(&graph);
     }
-    for engine in ENGINES {
+    for engine in engines() {
         for durability in [Durability::None, Durability::Buffered, Durability::Sync] {
             let store = path.join(format!("{}-{durability}", engine.name()));
             let graph = options(engine).durability(durability).create(&store).unwrap();

@@ -1,6 +1,7 @@
 //! Full compaction of an engine's own files, its reports, and checks and repairs of damage.
 
 use super::own_files::{LSM, on_files};
+use crate::engines::in_memory;
 use crate::oracle::Oracle;
 use hedgerow::store::{StoreError, StoredPart, check_on, recover_on};
 use hedgerow::{
@@ -136,7 +137,7 @@ fn a_cancelled_compaction_changes_nothing_that_is_seen() {
 
 #[test]
 fn engines_without_files_have_nothing_to_compact() {
-    for engine in [EngineKind::Rapid, EngineKind::Tel] {
+    for engine in in_memory() {
         let graph = on_files(engine).create_on(Arc::new(SimulatedFiles::new(1))).unwrap();
         graph.put_edge(KNOWS, 1, 2).unwrap();
         let refused = graph.compact(&CompactOptions::new()).unwrap_err();
