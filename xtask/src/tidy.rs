@@ -82,7 +82,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     "crates/engines/tel/src/engine.rs",
     "crates/engines/tel/src/index.rs",
     "crates/engines/tel/src/keeps.rs",
-    "crates/engines/tel/src/prepare.rs",
+    "crates/engines/tel/src/stage.rs",
     "crates/engines/tel/src/reclaim.rs",
     "crates/engines/tel/src/retired.rs",
     "crates/engines/tel/src/sparse.rs",

@@ -16,9 +16,9 @@ use hedgerow_lsm::levels::{
 use hedgerow_lsm::{LsmEngine, LsmOptions, MemContent, MemGraph};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Allowance, Catalog, ColumnType, CommitTimestamp, Counts, Cursor, Direction,
-    Durable, EdgeChange, EdgeSchema, EdgeValue, Effects, Engine, EngineError, EngineOptions, GraphView,
-    LabelId, LabelSchema, ReadError, RecordSchema, ShortPlan, ShortWrites, StoredEdge, Topology, VertexId,
+    Adjacency, AdjacencyEffects, Allowance, Catalog, Changes, ColumnType, CommitTimestamp, Counts, Cursor,
+    Direction, Durable, EdgeChange, EdgeSchema, EdgeValue, Effects, Engine, EngineError, EngineOptions,
+    GraphView, LabelId, LabelSchema, ReadError, RecordSchema, StoredEdge, Topology, VertexId,
 };
 use hedgerow_rapid::{PARTITION_SIZE, Rapid};
 use rand::SeedableRng;
@@ -205,25 +205,26 @@ impl<E: Engine> Writer<E> {
         Writer { engine, counts, last: CommitTimestamp::ZERO, editable_from: CommitTimestamp(1) }
     }
 
-    /// Commits one edge, by the fast path if the engine has one for it.
+    /// Commits one edge, as effects if the engine has no shorter way for it.
     fn insert(&mut self, edge: &StoredEdge) -> Result<(), EngineError> {
         let at = self.last.next();
         // SAFETY: counted up on one thread, under the lock of everything; `editable_from` is above
         // every timestamp that is registered.
         let stamp = unsafe { Stamp::new(at, self.editable_from) };
-        let locks = self.locks();
-        let short = self.engine.short_writes().expect("both engines have a fast path");
-        short.prefetch(std::slice::from_ref(edge));
-        match short.plan_edge(&locks, edge, true) {
-            Some(plan) if plan.is_change() => short.apply_edge(stamp, edge, &plan),
-            Some(_) => return Ok(()),
-            None => {
-                let (effects, mut room) = (effects_of(edge), E::Room::default());
-                let prepared =
-                    self.engine.prepare(&locks, &effects, &mut room, Allowance::UNLIMITED, None)?;
-                self.engine.apply(stamp, prepared.changes);
-            }
+        let mut locks = self.locks();
+        let (effects, mut room, mut second_room);
+        room = E::Room::default();
+        let edges = Changes::Each(std::slice::from_ref(edge));
+        let mut staged = self.engine.stage(&locks, edges, &mut room, Allowance::UNLIMITED, None)?;
+        if staged.commits == 0 {
+            (effects, second_room) = (effects_of(edge), E::Room::default());
+            let effects = (&effects).into();
+            staged = self.engine.stage(&locks, effects, &mut second_room, Allowance::UNLIMITED, None)?;
         }
+        if staged.changing == 0 {
+            return Ok(());
+        }
+        self.engine.apply(&mut locks, stamp.into(), staged.changes);
         self.last = at;
         Ok(())
     }

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// Number of lock stripes. If there are more units, some share a lock.
 const UNIT_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1 << 14 };
 
-/// Commits with more changes are sorted and prepared on several threads.
+/// Commits with more changes are sorted and staged on several threads.
 const PARALLEL_CHANGES: usize = 1 << 13;
 
 /// A graph without its public interface.

@@ -14,7 +14,7 @@ use hedgerow_model::{
 };
 use smallvec::SmallVec;
 
-/// The prepared changes of a commit. Dropping it changes nothing.
+/// The staged changes of a commit. Dropping it changes nothing.
 pub struct HybridChanges<'l> {
     engine: &'l Hybrid,
     vertices: Vec<VertexLink<'l>>,
@@ -207,7 +207,7 @@ impl Hybrid {
     /// Appends the edges of a commit to the log, and changes its vertices. O(changes).
     pub(crate) fn apply_changes(&self, stamp: Stamp, changes: HybridChanges<'_>) {
         let HybridChanges { engine, vertices, edges, appended, records } = changes;
-        assert!(std::ptr::eq(self, engine), "changes are applied to the store that prepared them");
+        assert!(std::ptr::eq(self, engine), "changes are applied to the store that staged them");
         self.records.apply(stamp, records);
         self.apply_vertices(stamp, &vertices);
         let runs = edges.iter().flat_map(EdgeChanges::runs).chain(appended);

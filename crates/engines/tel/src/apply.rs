@@ -1,4 +1,4 @@
-//! Applying prepared changes.
+//! Applying staged changes.
 
 use crate::block::{BlockWriter, OwnedBlock};
 use crate::garbage::{NOTE_BYTES, Superseded, VersionPlace};
@@ -21,7 +21,7 @@ impl Tel {
     /// after the memory counters include them, so that their reclamation subtracts bytes that were
     /// counted.
     pub(crate) fn apply_changes(&self, stamp: Stamp, changes: TelChanges<'_>) {
-        assert!(std::ptr::eq(self, changes.engine), "changes are applied to the store that prepared them");
+        assert!(std::ptr::eq(self, changes.engine), "changes are applied to the store that staged them");
         let guard = self.retired.domain.pin();
         let mut applied = Applied::new(self, stamp);
         changes.vertices.into_iter().for_each(|link| applied.change_vertex(&link, &guard));

@@ -13,14 +13,14 @@
 //! | `store/` | the allocator of blocks |
 //! | `directory`, `index` | maps a vertex to its slot, to its blocks |
 //! | `keeps` | proofs that a slot's target is not freed during use |
-//! | `stage`, `apply`, `edge` | commits; the fast path of one edge |
+//! | `stage`, `apply`, `edge` | commits of effects; commits of one edge |
 //! | `garbage`, `reclaim`, `sparse` | old entries, and rewriting the logs that have many |
 //! | `view`, `cursor` | reading |
 //!
 //! # The concurrency contract
 //!
 //! - *One writer per vertex.* A lock unit is a vertex. A commit holds the exclusive locks of all
-//!   vertices whose logs it changes from before `prepare` until after `apply`.
+//!   vertices whose logs it changes from before `stage` until after `apply`.
 //! - *Readers take no lock.* A reader loads the slot of a vertex and reads the block that it points
 //!   to. The newest block of a log has every entry that any live timestamp sees, so readers never
 //!   walk older blocks; and while one block replaces another, a reader reads the same entries from
@@ -49,7 +49,7 @@
 //! - A scan goes from the oldest entry to the newest, as runs of slices; only
 //!   [`Cursor::newest_first`](hedgerow_model::Cursor::newest_first) starts at the end of the log.
 //! - Transactions do not write entries with their negative transaction id: entries are written
-//!   beyond the length while a commit is prepared, and get their timestamp with their stamp.
+//!   beyond the length while a commit is staged, and get their timestamp with their stamp.
 //! - Blocks are in anonymous memory, or in a mapped file if asked for ([`Tel::with_scratch`]),
 //!   which is scratch space and not used for recovery; checkpoints and the write-ahead log are
 //!   common to all engines. Pointers to blocks, and records of vertices, stay in anonymous memory.

@@ -18,7 +18,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
-/// Minimum number of changes that a pool prepares in parallel; one thread prepares fewer.
+/// Minimum number of changes that a pool stages in parallel; one thread stages fewer.
 const PARALLEL_FROM: usize = 4096;
 
 /// Maximum number of changes of one log that are looked up one by one; more are looked up together,

@@ -11,7 +11,7 @@ use hedgerow_testing::simulated::SimulatedFiles;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// The reference engine: in memory, without a fast path.
+/// The reference engine: in memory, where every commit is one of effects.
 pub const REFERENCE: EngineKind = EngineKind::Erased(&hedgerow_testing::reference::REFERENCE);
 
 /// Engine `hybrid` with a log that is archived every few commits.

@@ -1,10 +1,10 @@
-//! Applying prepared changes.
+//! Applying staged changes.
 
 use super::entries::Entries;
 use super::garbage::{Part, Place, Superseded};
 use super::graph::FineGrained;
-use super::prepare::{FineGrainedChanges, RowLink, VertexLink};
 use super::row::VERSION_BYTES;
+use super::stage::{FineGrainedChanges, RowLink, VertexLink};
 use hedgerow_in_memory::reclamation::MemoryChange;
 use hedgerow_model::token::Stamp;
 use smallvec::SmallVec;
@@ -16,7 +16,7 @@ impl<E: Entries> FineGrained<E> {
     /// after the memory counters include them, so that their reclamation subtracts bytes that were
     /// counted.
     pub(super) fn apply_changes(&self, stamp: Stamp, changes: FineGrainedChanges<'_, E>) {
-        assert!(std::ptr::eq(self, changes.engine), "changes are applied to the store that prepared them");
+        assert!(std::ptr::eq(self, changes.engine), "changes are applied to the store that staged them");
         let mut applied = Applied { stamp, memory: MemoryChange::default(), superseded: SmallVec::new() };
         changes.vertices.into_iter().for_each(|link| applied.change_vertex(&link));
         changes.rows.into_iter().for_each(|link| applied.change_row(link));

@@ -2,13 +2,13 @@
 
 use super::entries::Entries;
 use super::graph::{FineGrained, Table, unit_of};
-use super::prepare::FineGrainedChanges;
+use super::stage::FineGrainedChanges;
 use super::view::FineGrainedView;
 use hedgerow_in_memory::records::StagedEffects;
-use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
-    Allowance, Effects, Engine, EngineError, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
-    NoShortWrites, Prepared, ReadError, Retained, UnitLocks, VertexId,
+    Allowance, Changes, CommitTimestamp, Engine, EngineError, LabelId, LabelSchema, LockUnit,
+    MaintenanceProgress, MemoryUse, ReadError, Retained, Staged, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 
@@ -16,33 +16,41 @@ impl<E: Entries> Engine for FineGrained<E> {
     type Snapshot = ();
     type View<'s> = FineGrainedView<'s, E>;
     type Room = StagedEffects;
-    type Changes<'l> = FineGrainedChanges<'l, E>;
-    type ShortWrites = NoShortWrites;
+    type Staged<'l> = FineGrainedChanges<'l, E>;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(vertex)
     }
 
-    /// Plans the changes and reserves memory for them; see the [module](super)'s contract.
+    fn exists(&self, vertex: VertexId) -> bool {
+        let newest = CommitTimestamp(u64::MAX);
+        self.vertices.get(vertex).is_some_and(|cell| cell.read().record(newest).is_some())
+    }
+
+    /// Plans the changes and reserves memory for them; see the [module](super)'s contract. Stages
+    /// effects only.
     ///
     /// [`CapacityError::Memory`](hedgerow_model::CapacityError::Memory) is the only error. Panics
     /// if the effects name a label or a direction that is not stored: the caller resolved them
     /// against the catalog.
-    fn prepare<'l>(
+    fn stage<'l>(
         &'l self,
-        locks: &'l HeldLocks<'_>,
-        effects: &'l Effects,
+        locks: &HeldLocks<'l>,
+        changes: Changes<'l>,
         room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<FineGrainedChanges<'l, E>>, EngineError> {
-        self.prepare_changes(locks, effects, room, allowance, pool)
+    ) -> Result<Staged<FineGrainedChanges<'l, E>>, EngineError> {
+        match changes {
+            Changes::Commit { effects, .. } => self.stage_effects(locks, effects, room, allowance, pool),
+            Changes::Each(_) => Ok(Staged::none(FineGrainedChanges::none(self))),
+        }
     }
 
     /// With arrays, O(entries after the first change of each row that changes): entries are
     /// inserted in place.
-    fn apply(&self, stamp: Stamp, changes: FineGrainedChanges<'_, E>) {
-        self.apply_changes(stamp, changes);
+    fn apply(&self, _locks: &mut HeldLocks<'_>, stamps: Stamps, staged: FineGrainedChanges<'_, E>) {
+        self.apply_changes(stamps.first(), staged);
     }
 
     /// O(stored directions).

@@ -23,7 +23,7 @@
 //! # The concurrency contract
 //!
 //! - *One writer per vertex.* A lock unit is a vertex. A commit holds the exclusive locks of all
-//!   vertices whose rows it changes from before `prepare` until after `apply`.
+//!   vertices whose rows it changes from before `stage` until after `apply`.
 //! - *Readers share the lock of a row.* A row has a second, short lock: `apply` and `reclaim` take
 //!   it exclusively while they change this one row, and a reader shares it while it copies the
 //!   visible entries into its cursor. No thread takes any other lock or runs foreign code while it
@@ -64,9 +64,9 @@ mod engine;
 mod entries;
 mod garbage;
 mod graph;
-mod prepare;
 mod reclaim;
 mod row;
+mod stage;
 mod version;
 mod vertex;
 mod view;
@@ -77,7 +77,7 @@ mod tests;
 pub use cursor::FineGrainedCursor;
 pub use entries::{ArtEntries, Entries, SortedEntries};
 pub use graph::FineGrained;
-pub use prepare::FineGrainedChanges;
+pub use stage::FineGrainedChanges;
 pub use view::{FineGrainedAdjacency, FineGrainedView};
 
 /// Sorted adjacency lists with a version per edge.

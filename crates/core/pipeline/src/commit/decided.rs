@@ -5,7 +5,7 @@
 //! | phase | value | invariant |
 //! |---|---|---|
 //! | locked | [`LockGuard`](hedgerow_sequencer::LockGuard), [`Acquired`](super::acquire::Acquired) | no other commit changes the locked units; or the commit [appends](hedgerow_sequencer::LockGuard::append), and no commit has locks |
-//! | staged | [`Staged`](hedgerow_model::Staged) | its changes are decided, and prepared by the engine, but not visible; dropping them changes nothing |
+//! | staged | [`Staged`](hedgerow_model::Staged) | its changes are decided, and staged by the engine, but not visible; dropping them changes nothing |
 //! | stamped | [`Stamped`] | its place in the order of commits and in the log is fixed |
 //! | applied | [`AppliedCommit`] | writers that lock the same units see it; new snapshots do once it is published |
 //! | settled | [`Commit`] | its locks are released, and [`Store::settle`] returned: it is as durable as requested |

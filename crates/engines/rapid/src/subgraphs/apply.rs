@@ -1,4 +1,4 @@
-//! Applying prepared changes.
+//! Applying staged changes.
 
 use crate::subgraphs::ahead;
 use crate::subgraphs::chain::Chain;
@@ -18,7 +18,7 @@ impl<C: Container> Subgraphs<C> {
     /// registered timestamp, after the memory counters include them, so that their reclamation
     /// subtracts bytes that were counted.
     pub(crate) fn apply_changes(&self, stamp: Stamp, changes: SubgraphChanges<'_, C>) {
-        assert!(std::ptr::eq(self, changes.engine), "changes are applied to the store that prepared them");
+        assert!(std::ptr::eq(self, changes.engine), "changes are applied to the store that staged them");
         let mut applied =
             Applied { engine: self, stamp, memory: MemoryChange::default(), superseded: SmallVec::new() };
         for planned in changes.vertices {

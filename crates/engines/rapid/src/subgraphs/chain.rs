@@ -6,7 +6,7 @@
 //! 1. `data` and the content pointer of a superseded version are null (empty) or own a content. The
 //!    birth of the chain is greater than the births in its past, which ascend.
 //! 2. Only a thread that holds the exclusive lock of the chain's partition changes anything
-//!    ([`HeldLocks`], checked when the change is prepared), so there is one writer at a time.
+//!    ([`HeldLocks`], checked when the change is staged), so there is one writer at a time.
 //! 3. A version that is superseded and kept is pushed to the past first; then the writer stores the
 //!    birth of the new version, then its data and occupied slots. A reader that finds the same
 //!    birth before and after loading one of these has the value of that birth: had it loaded
@@ -60,9 +60,9 @@ impl<T: Content> Default for Chain<T> {
     }
 }
 
-/// A prepared change. Dropping it changes nothing.
+/// A staged change. Dropping it changes nothing.
 pub(crate) struct Successor<'l, T: Content> {
-    /// The birth of the newest version when the change was prepared, under the lock.
+    /// The birth of the newest version when the change was staged, under the lock.
     pub(crate) base: CommitTimestamp,
     pub(crate) change: VersionChange<'l, T>,
     /// Bytes allocated by the preparation.
@@ -191,11 +191,11 @@ impl<T: Content> Chain<T> {
     /// Makes a change at the stamp.
     ///
     /// An invisible version is edited or replaced; a visible one is kept as superseded. By the
-    /// contract of [`Stamp`], the chain's lock has been held since the change was prepared.
+    /// contract of [`Stamp`], the chain's lock has been held since the change was staged.
     pub(crate) fn link(&self, successor: Successor<'_, T>, stamp: Stamp, domain: &Domain) -> Linked {
         let Successor { base, change, allocated } = successor;
         let born = self.born();
-        assert!(born == base, "a change was applied to a different state than it was prepared for");
+        assert!(born == base, "a change was applied to a different state than it was staged for");
         assert!(stamp.follows(base), "stamps reach a chain in ascending order");
         let is_kept = born < stamp.editable_from() && !self.is_new();
         let live_before = self.live_bytes();
@@ -212,7 +212,7 @@ impl<T: Content> Chain<T> {
     /// invisible and the change fits without reallocating; otherwise does nothing. Returns true if
     /// the change was made.
     ///
-    /// By the contract of [`Stamp`], the chain's lock has been held since the change was prepared.
+    /// By the contract of [`Stamp`], the chain's lock has been held since the change was staged.
     #[inline]
     pub(crate) fn edit_unseen_at(
         &self,
@@ -225,7 +225,7 @@ impl<T: Content> Chain<T> {
         T: Container,
     {
         let born = self.born();
-        assert!(born == base, "a change was applied to a different state than it was prepared for");
+        assert!(born == base, "a change was applied to a different state than it was staged for");
         assert!(stamp.follows(base), "stamps reach a chain in ascending order");
         let Some(head) = NonNull::new(self.data.load(Ordering::Acquire)) else { return false };
         if born < stamp.editable_from() {

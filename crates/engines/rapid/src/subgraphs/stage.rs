@@ -22,10 +22,10 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
-/// Minimum number of changes that a pool prepares in parallel; one thread prepares fewer.
+/// Minimum number of changes that a pool stages in parallel; one thread stages fewer.
 const PARALLEL_FROM: usize = 4096;
 
-/// The prepared, invisible changes of a commit. Dropping it changes nothing.
+/// The staged, invisible changes of a commit. Dropping it changes nothing.
 pub struct SubgraphChanges<'l, C: Container> {
     pub(crate) engine: &'l Subgraphs<C>,
     pub(crate) vertices: Vec<Planned<'l, VertexBlock>>,

@@ -1,4 +1,4 @@
-//! The fast path of single edges.
+//! Commits of one edge each.
 
 use super::TestedTel;
 use crate::layout::{BlockLayout, Shape};
@@ -69,7 +69,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(one_case_in(4))]
 
-    /// Single edges on the fast path have the same effect as commits.
+    /// Commits of one edge have the same effect as commits.
     #[test]
     fn single_edges_do_what_commits_do(
         topology in prop::sample::select(&[Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected][..]),

@@ -70,20 +70,20 @@ fn change_a_row_while_it_is_read<E: Entries>() {
     pipeline.open();
     let token = pipeline.snapshots.remove(0).token;
     let effects = pipeline.oracle.commit(&[put(1, 0..9), delete(1, [0])]);
-    let locks = pipeline.locks();
-    let mut room = Default::default();
-    let mut prepared = Some(
-        pipeline.engine.prepare(&locks, &effects, &mut room, Allowance::UNLIMITED, None).unwrap().changes,
-    );
+    let (mut locks, mut room) = (pipeline.locks(), Default::default());
+    let staged =
+        pipeline.engine.stage(&locks, (&effects).into(), &mut room, Allowance::UNLIMITED, None).unwrap();
+    let mut staged = Some(staged.changes);
     let adjacency = pipeline.engine.view(&(), &token).adjacency::<()>(LabelId(0), Direction::Out).unwrap();
     let degree = || adjacency.cursor().degree(VertexId::new(1));
     let flow = adjacency.cursor().neighbors(VertexId::new(1), |neighbors, _| {
         // SAFETY: the second stamp; timestamp 1 is registered.
         let stamp = unsafe { Stamp::new(CommitTimestamp(2), CommitTimestamp(2)) };
-        pipeline.engine.apply(stamp, prepared.take().expect("the row is one run"));
+        let changes = staged.take().expect("the row is one run");
+        pipeline.engine.apply(&mut locks, stamp.into(), changes);
         assert_eq!((neighbors.len(), degree()), (5, Ok(5)));
         ControlFlow::<()>::Continue(())
     });
-    assert!(flow.unwrap().is_continue() && prepared.is_none());
+    assert!(flow.unwrap().is_continue() && staged.is_none());
     assert_eq!(degree(), Ok(5));
 }

@@ -185,7 +185,7 @@ fn an_emptied_chain_reads_as_empty() {
 
 #[test]
 #[should_panic(expected = "different state")]
-fn a_change_prepared_for_an_old_head_is_refused() {
+fn a_change_staged_for_an_old_head_is_refused() {
     let (chain, dropped) = (Chain::default(), Arc::default());
     let new = Owned::boxed(Counted(1, Arc::clone(&dropped)));
     let early = Successor { base: chain.born(), change: VersionChange::Replace(Some(new)), allocated: 0 };

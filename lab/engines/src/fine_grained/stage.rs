@@ -9,13 +9,13 @@ use super::view::FineGrainedView;
 use hedgerow_in_memory::records::{RecordChanges, StagedEffects};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, Allowance, EdgeChange, Effects, EngineError, Outcome, Prepared, VertexEffect, VertexId,
+    AdjacencyEffects, Allowance, EdgeChange, Effects, EngineError, Outcome, Staged, VertexEffect, VertexId,
 };
 use hedgerow_sync::RwLock;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-/// Effects with fewer changes are prepared by one thread even if there is a pool.
+/// Effects with fewer changes are staged by one thread even if there is a pool.
 const PARALLEL_FROM: usize = 4096;
 
 /// The planned changes of a commit, and the memory for them. Dropping it changes nothing.
@@ -39,6 +39,14 @@ pub(super) struct RowLink<'l, E: Entries> {
     pub(super) owner: VertexId,
     pub(super) changes: &'l [EdgeChange],
     pub(super) room: Option<E::Room>,
+}
+
+impl<'l, E: Entries> FineGrainedChanges<'l, E> {
+    /// No changes.
+    pub(super) fn none(engine: &'l FineGrained<E>) -> Self {
+        let (vertices, rows) = (Vec::new(), Vec::new());
+        FineGrainedChanges { engine, vertices, rows, records: RecordChanges::default() }
+    }
 }
 
 impl<E: Entries> std::fmt::Debug for FineGrainedChanges<'_, E> {
@@ -67,14 +75,14 @@ struct PlannedRow<'l, E: Entries> {
 }
 
 impl<E: Entries> FineGrained<E> {
-    pub(super) fn prepare_changes<'l>(
+    pub(super) fn stage_effects<'l>(
         &'l self,
-        locks: &'l HeldLocks<'_>,
+        locks: &HeldLocks<'_>,
         effects: &'l Effects,
         room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<FineGrainedChanges<'l, E>>, EngineError> {
+    ) -> Result<Staged<FineGrainedChanges<'l, E>>, EngineError> {
         debug_assert!(effects.is_sorted(), "effects ascend");
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
         let mut outcome = Outcome::default();
@@ -110,7 +118,7 @@ impl<E: Entries> FineGrained<E> {
             .flat_map(|(table, rows)| rows.into_iter().map(move |planned| self.link_row(table, planned)));
         let changes = FineGrainedChanges { engine: self, vertices, rows: rows.collect(), records };
         let changed = !(changes.vertices.is_empty() && changes.rows.is_empty());
-        Ok(Prepared { changes, outcome, changed: Some(changed) })
+        Ok(Staged::commit(changes, outcome, changed))
     }
 
     fn table_of(&self, effects: &AdjacencyEffects) -> &Table<E> {
