@@ -8,7 +8,7 @@ use crate::pipeline::{Pipeline, check_outcome, count, unit_locks};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Stamp};
 use hedgerow_model::{
     Adjacency, Admission, Allowance, CommitTimestamp, Counts, Cursor, Direction, Effects, Engine, GraphView,
-    LabelId, Outcome, Topology, VertexId,
+    LabelId, Outcome, Staged, Topology, VertexId,
 };
 
 /// Makes a test of each case, and one of random commits, for an engine that is
@@ -23,7 +23,7 @@ macro_rules! contract_tests {
             one_vertex_at_the_end_of_the_id_space_costs_kilobytes
             ids_at_or_above_the_bound_have_no_neighbors
             empty_effects_are_a_commit
-            a_pool_prepares_the_same
+            a_pool_stages_the_same
             commits_that_are_held_back_are_granted_after_the_engine_did_its_work
             a_commit_that_fails_changes_nothing_and_succeeds_later
             maintenance_that_fails_changes_nothing
@@ -53,7 +53,7 @@ macro_rules! contract_tests {
         #[test]
         #[should_panic(expected = "without its lock")]
         fn effects_outside_of_the_locks_are_refused() {
-            $crate::contract::prepare_outside_of_the_locks::<$tested>();
+            $crate::contract::stage_outside_of_the_locks::<$tested>();
         }
 
         #[test]
@@ -164,18 +164,19 @@ pub fn empty_effects_are_a_commit<T: Tested>() {
     let locks = pipeline.locks();
     let nothing = Effects::default();
     let mut room = Default::default();
-    let prepared = pipeline.engine.prepare(&locks, &nothing, &mut room, Allowance::UNLIMITED, None).unwrap();
-    assert_eq!((prepared.outcome, prepared.changed), (Outcome::default(), Some(false)));
+    let staged =
+        pipeline.engine.stage(&locks, (&nothing).into(), &mut room, Allowance::UNLIMITED, None).unwrap();
+    assert_eq!((staged.outcome, staged.commits, staged.changing), (Outcome::default(), 1, 0));
 }
 
 /// Must panic: changes the store without its lock.
-pub fn prepare_outside_of_the_locks<T: Tested>() {
+pub fn stage_outside_of_the_locks<T: Tested>() {
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     let effects = pipeline.oracle.commit(&[put(100, [1])]);
     // SAFETY: no lock is held, and only that of one unit is claimed, which no other thread uses.
     let locks = unsafe { HeldLocks::stripes(&[u32::MAX], u32::MAX, Counts::default()) };
     let mut room = Default::default();
-    drop(pipeline.engine.prepare(&locks, &effects, &mut room, Allowance::UNLIMITED, None));
+    drop(pipeline.engine.stage(&locks, (&effects).into(), &mut room, Allowance::UNLIMITED, None));
 }
 
 /// Must panic: reads the store without its lock.
@@ -187,8 +188,8 @@ pub fn read_outside_of_the_locks<T: Tested>() {
     let _ = read(pipeline.engine.latest(&locks)).contains_vertex(VertexId::new(100));
 }
 
-/// A batch prepared by a pool has the same effect as one prepared without.
-pub fn a_pool_prepares_the_same<T: Tested>() {
+/// A batch staged by a pool has the same effect as one staged without.
+pub fn a_pool_stages_the_same<T: Tested>() {
     let mut pipeline = Pipeline::<T>::new(Topology::Undirected, None);
     let batch: Vec<Request> =
         (0..500).map(|source| put(source, (0..20).map(|i| (source * 7 + i * 31) % 900))).collect();
@@ -196,15 +197,14 @@ pub fn a_pool_prepares_the_same<T: Tested>() {
     let before = pipeline.oracle.clone();
     let effects = pipeline.oracle.commit(&batch);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    let locks = pipeline.locks();
-    let mut room = Default::default();
-    let prepared =
-        pipeline.engine.prepare(&locks, &effects, &mut room, Allowance::UNLIMITED, Some(&pool)).unwrap();
-    let outcome = prepared.outcome;
+    let (mut locks, mut room) = (pipeline.locks(), Default::default());
+    let changes = (&effects).into();
+    let staged = pipeline.engine.stage(&locks, changes, &mut room, Allowance::UNLIMITED, Some(&pool));
+    let Staged { changes, outcome, .. } = staged.unwrap();
     check_outcome(&outcome, &pipeline.oracle.outcome_since(&before));
     // SAFETY: the second stamp; nothing is registered.
     let stamp = unsafe { Stamp::new(CommitTimestamp(2), CommitTimestamp::ZERO) };
-    pipeline.engine.apply(stamp, prepared.changes);
+    pipeline.engine.apply(&mut locks, stamp.into(), changes);
     count(&mut pipeline.counts, &outcome);
     pipeline.check(&[0, 1, 63, 64, 65, 500, 899]);
 }
@@ -235,7 +235,7 @@ pub fn a_commit_that_fails_changes_nothing_and_succeeds_later<T: Tested>() {
         vec![put_valued(3, [0, 64], 3)],
     ];
     let vertices = [0, 1, 3, 49, 64, 70];
-    let calls = [Fallible::Latest, Fallible::Prepare];
+    let calls = [Fallible::Latest, Fallible::Stage];
     let failures = calls.into_iter().flat_map(|call| (1..=commits.len()).map(move |number| (call, number)));
     for (call, failing) in failures {
         let mut pipeline = Pipeline::<TestedFailing<T>>::new(Topology::Undirected, None);

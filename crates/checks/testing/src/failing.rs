@@ -1,10 +1,10 @@
 //! A wrapper around any engine that injects failures.
 
 use crate::{Recount, Tested};
-use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
-    Allowance, Archiving, Catalog, Durable, Effects, Engine, EngineError, LabelSchema, LockUnit,
-    MaintenanceProgress, MemoryUse, Prepared, ReadError, Retained, Topology, UnitLocks, VertexId, WriteError,
+    Allowance, Archiving, Catalog, Changes, Durable, Engine, EngineError, LabelSchema, LockUnit,
+    MaintenanceProgress, MemoryUse, ReadError, Retained, Staged, Topology, UnitLocks, VertexId, WriteError,
 };
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use rayon::ThreadPool;
@@ -15,8 +15,8 @@ use std::marker::PhantomData;
 pub enum Fallible {
     /// [`Engine::latest`]
     Latest,
-    /// [`Engine::prepare`]
-    Prepare,
+    /// [`Engine::stage`]
+    Stage,
     /// [`Engine::maintain`]
     Maintain,
     /// [`Engine::open_snapshot`]
@@ -65,35 +65,36 @@ impl<E: Engine> Engine for Failing<E> {
     type Snapshot = E::Snapshot;
     type View<'s> = E::View<'s>;
     type Room = E::Room;
-    type Changes<'l> = E::Changes<'l>;
-    type ShortWrites = E::ShortWrites;
+    type Staged<'l> = E::Staged<'l>;
+
+    const APPENDS: bool = E::APPENDS;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         self.engine.lock_unit(vertex)
     }
 
     /// Fails late: builds the changes and drops them.
-    fn prepare<'l>(
+    fn stage<'l>(
         &'l self,
-        locks: &'l HeldLocks<'_>,
-        effects: &'l Effects,
+        locks: &HeldLocks<'l>,
+        changes: Changes<'l>,
         room: &'l mut E::Room,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<Self::Changes<'l>>, EngineError> {
-        let prepared = self.engine.prepare(locks, effects, room, allowance, pool)?;
-        match self.fails(Fallible::Prepare) {
+    ) -> Result<Staged<Self::Staged<'l>>, EngineError> {
+        let staged = self.engine.stage(locks, changes, room, allowance, pool)?;
+        match self.fails(Fallible::Stage) {
             true => Err(WriteError::new("a block", injected()).into()),
-            false => Ok(prepared),
+            false => Ok(staged),
         }
     }
 
-    fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>) {
-        self.engine.apply(stamp, changes);
+    fn apply(&self, locks: &mut HeldLocks<'_>, stamps: Stamps, staged: Self::Staged<'_>) {
+        self.engine.apply(locks, stamps, staged);
     }
 
-    fn short_writes(&self) -> Option<&E::ShortWrites> {
-        self.engine.short_writes()
+    fn exists(&self, vertex: VertexId) -> bool {
+        self.engine.exists(vertex)
     }
 
     fn add_label(&self, label: &LabelSchema) {

@@ -111,18 +111,18 @@ impl<T: Tested> ParallelGraph<T> {
 
     fn apply(&mut self, effects: &Effects, model: Model) -> Result<(), hedgerow_model::EngineError> {
         // SAFETY: there is one thread, and it reads nothing newest across a commit.
-        let locks = unsafe { HeldLocks::all(self.counts.clone()) };
+        let mut locks = unsafe { HeldLocks::all(self.counts.clone()) };
         let mut room = Default::default();
-        let prepared = self.engine.prepare(&locks, effects, &mut room, Allowance::UNLIMITED, None)?;
+        let staged = self.engine.stage(&locks, effects.into(), &mut room, Allowance::UNLIMITED, None)?;
         let mut counts = self.counts.clone();
-        count(&mut counts, &prepared.outcome);
+        count(&mut counts, &staged.outcome);
         let ends = effects.vertices.iter().map(|effect| effect.vertex.get() + 1);
         counts.vertex_bound = ends.chain([counts.vertex_bound]).max().unwrap_or(0);
         assert!(counts.edges_of(LABEL).may_be(model.len() as u64), "{counts:?}");
         assert_eq!(counts.parallel_of(LABEL), model.values().map(|edges| edges.len() as u64).sum::<u64>());
         // SAFETY: counted up on one thread, under every lock; nothing is edited in place.
         let stamp = unsafe { Stamp::new(self.last.next(), self.last.next()) };
-        self.engine.apply(stamp, prepared.changes);
+        self.engine.apply(&mut locks, stamp.into(), staged.changes);
         (self.last, self.counts, self.model) = (stamp.at(), counts, model);
         Ok(())
     }

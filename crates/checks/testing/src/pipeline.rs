@@ -5,9 +5,9 @@ use crate::check::{check_view, read};
 use crate::oracle::{LABELS, Oracle, Request};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Admission, Allowance, Catalog, ColumnType, CommitTimestamp, Count, Counts, EdgeOutcome, EdgeSchema,
-    Engine, EngineError, Field, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Outcome,
-    Reclaimed, RecordSchema, Retained, ShortPlan, ShortWrites, StoredEdge, Topology, ValueType, VertexId,
+    Admission, Allowance, Catalog, Changes, ColumnType, CommitTimestamp, Count, Counts, EdgeSchema, Engine,
+    EngineError, Field, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Outcome, Reclaimed,
+    RecordSchema, Retained, Staged, StoredEdge, Topology, ValueType, VertexId,
 };
 
 /// A store, the oracle of its newest state, and the open snapshots.
@@ -97,23 +97,23 @@ impl<T: Tested> Pipeline<T> {
         // Guesses of `editable_from`: correct, or wrong in either direction.
         let expected =
             [self.next_stamp(margin).editable_from(), CommitTimestamp::ZERO, CommitTimestamp(u64::MAX)];
-        let locks = self.locks().with_editable_now(expected[self.last.0 as usize % expected.len()]);
+        let mut locks = self.locks().with_editable_now(expected[self.last.0 as usize % expected.len()]);
         // Reads the newest state, like a writer whose effects depend on it.
         drop(self.engine.latest(&locks)?);
         let mut room = Default::default();
-        let prepared = self.engine.prepare(&locks, &effects, &mut room, self.allowance(), None)?;
-        let outcome = prepared.outcome;
+        let staged = self.engine.stage(&locks, (&effects).into(), &mut room, self.allowance(), None)?;
+        let outcome = staged.outcome;
         check_outcome(&outcome, &after.outcome_since(&self.oracle));
         let stamp = self.next_stamp(margin);
-        self.engine.apply(stamp, prepared.changes);
+        self.engine.apply(&mut locks, stamp.into(), staged.changes);
         self.last = stamp.at();
         count(&mut self.counts, &outcome);
         self.oracle = after;
         Ok(())
     }
 
-    /// Commits the change of one edge between existing vertices by the fast path; returns true if
-    /// the engine has one for it. `None` instead of a value deletes the edge.
+    /// Commits the change of one edge between existing vertices without effects; returns true if
+    /// the engine has such a way. `None` instead of a value deletes the edge.
     pub fn commit_edge(
         &mut self,
         label: u16,
@@ -128,34 +128,28 @@ impl<T: Tested> Pipeline<T> {
         };
         let bits = value.map(|value| Oracle::value(label, value));
         let ends = [source, destination].map(VertexId::new);
-        let edge = StoredEdge::new(self.oracle.topology, LabelId(label), ends[0], ends[1], bits);
-        let Some(short) = self.engine.short_writes() else { return false };
-        short.prefetch(std::slice::from_ref(&edge));
-        let Some(plan) = short.plan_edge(&self.locks(), &edge, self.memory_limit.is_none()) else {
-            return false;
-        };
+        let edges = [StoredEdge::new(self.oracle.topology, LabelId(label), ends[0], ends[1], bits)];
+        let (mut locks, mut room) = (self.locks(), Default::default());
+        let staged =
+            self.engine.stage(&locks, Changes::Each(&edges), &mut room, self.allowance_in_place(), None);
+        let Staged { changes, commits: 1, changing, outcome } = staged.unwrap() else { return false };
         let mut after = self.oracle.clone();
         after.commit(&[request]);
-        let expected = after.outcome_since(&self.oracle);
-        let EdgeOutcome { label, added, removed } = plan.outcome();
-        if plan.is_deferred() {
-            let mut outcome = Outcome::default();
-            outcome.defer(label, added, removed);
-            check_outcome(&outcome, &expected);
-            count(&mut self.counts, &outcome);
-        } else {
-            assert!(expected.added() == added && expected.removed() == removed);
-            self.counts.add(&[plan.outcome()]);
-        }
-        if plan.is_change() {
+        check_outcome(&outcome, &after.outcome_since(&self.oracle));
+        count(&mut self.counts, &outcome);
+        if changing > 0 {
             let stamp = self.next_stamp(margin);
-            short.apply_edge(stamp, &edge, &plan);
+            self.engine.apply(&mut locks, stamp.into(), changes);
             self.last = stamp.at();
         } else {
             assert_eq!(after.edges, self.oracle.edges);
         }
         self.oracle = after;
         true
+    }
+
+    fn allowance_in_place(&self) -> Allowance {
+        self.memory_limit.map_or(Allowance::UNLIMITED, |_| Allowance::NO_GROWTH)
     }
 
     fn allowance(&self) -> Allowance {
@@ -171,12 +165,12 @@ impl<T: Tested> Pipeline<T> {
         unsafe { Stamp::new(at, editable_from) }
     }
 
-    /// Prepares requests and drops the result.
+    /// Stages requests and drops the result.
     pub fn abandon(&self, requests: &[Request]) {
         let effects = self.oracle.clone().commit(requests);
         let before = self.held();
         let mut room = Default::default();
-        drop(self.engine.prepare(&self.locks(), &effects, &mut room, self.allowance(), None));
+        drop(self.engine.stage(&self.locks(), (&effects).into(), &mut room, self.allowance(), None));
         self.assert_holds_as_much_as(before);
     }
 

@@ -9,7 +9,7 @@ use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Allowance, Archiving, Catalog, Column, ColumnType, CommitTimestamp, Counts,
     Cursor, Direction, EdgeChange, EdgeSchema, Effects, Engine, Field, GraphView, LabelId, LabelSchema,
-    LockUnit, Prepared, Record, RecordCursor, RecordSchema, Topology, Value, ValueType, VertexId,
+    LockUnit, Record, RecordCursor, RecordSchema, Topology, Value, ValueType, VertexId,
 };
 use hedgerow_sync::thread::{self, JoinHandle};
 use hedgerow_sync::{Arc, Condvar, Mutex, RawLock};
@@ -81,7 +81,7 @@ impl<T: Tested> Graph<T> {
         // SAFETY: the caller holds the lock of the unit until this returns.
         let locks = unsafe { HeldLocks::stripes(&stripes, u32::MAX, self.counts()) };
         let is_likely_seen = value.is_multiple_of(2);
-        let locks = locks.with_editable_now(CommitTimestamp(if is_likely_seen { u64::MAX } else { 0 }));
+        let mut locks = locks.with_editable_now(CommitTimestamp(if is_likely_seen { u64::MAX } else { 0 }));
         let value = (!value.is_multiple_of(3)).then_some(value);
         let mut effects = Effects::default();
         let bits = value.map(|value| match self.has_records {
@@ -93,18 +93,19 @@ impl<T: Tested> Graph<T> {
         let adjacency = AdjacencyEffects { label: LabelId::DEFAULT, direction: Direction::Out, changes };
         effects.adjacencies.push(adjacency);
         let mut room = Default::default();
-        let prepared = self
+        let staged = self
             .engine
-            .prepare(&locks, &effects, &mut room, Allowance::UNLIMITED, None)
+            .stage(&locks, (&effects).into(), &mut room, Allowance::UNLIMITED, None)
             .expect("there is no limit");
-        self.stamp_and_apply(unit, value, prepared);
+        self.stamp_and_apply(unit, value, &mut locks, staged.changes);
     }
 
     fn stamp_and_apply(
         &self,
         unit: u32,
         value: Option<u32>,
-        prepared: Prepared<<T::Engine as Engine>::Changes<'_>>,
+        locks: &mut HeldLocks<'_>,
+        staged: <T::Engine as Engine>::Staged<'_>,
     ) {
         let mut state = self.state.lock();
         let at = state.last.next();
@@ -116,7 +117,7 @@ impl<T: Tested> Graph<T> {
         // SAFETY: incremented under the mutex; above every registered timestamp, and a reader that
         // registers from now on gets this stamp or a later one and waits until it is applied.
         let stamp = unsafe { Stamp::new(at, editable_from) };
-        self.engine.apply(stamp, prepared.changes);
+        self.engine.apply(locks, stamp.into(), staged);
         self.state.lock().in_flight.remove(&at);
         self.applied.notify_all();
     }

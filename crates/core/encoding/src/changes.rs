@@ -151,13 +151,13 @@ mod tests {
                 .to_vec()
         };
         let label = LabelId(3);
-        assert_eq!(outcome.deferred, deferred(1));
+        assert_eq!(outcome.deferred.to_vec(), deferred(1));
         assert_eq!(outcome.edges[..], [EdgeOutcome { label, added: 1, removed: 0 }]);
         assert_eq!(outcome.parallel, [ParallelOutcome { label, net: 2 }]);
 
         let one = differences(&[(3, None), (5, None)]);
         let outcome = apply(&mut contents, &effects([None, None, None, Some(0)], &[&one])).unwrap();
-        assert_eq!((contents.len(), outcome.deferred), (2, deferred(0)));
+        assert_eq!((contents.len(), outcome.deferred.to_vec()), (2, deferred(0)));
         assert!(outcome.edges.is_empty(), "an edge is left between the two");
         assert_eq!(outcome.parallel, [ParallelOutcome { label, net: -1 }]);
 

@@ -25,6 +25,9 @@ impl Allowance {
     /// No limit.
     pub const UNLIMITED: Self = Allowance(None);
 
+    /// No growth at all.
+    pub const NO_GROWTH: Self = Allowance(Some(Limited { limit: 0, held: 0, growth: 0, overdraft: 0 }));
+
     /// The graph may use `limit` bytes. It uses `held` bytes outside its engine, which the commit
     /// grows by `growth`.
     #[must_use]

@@ -72,7 +72,7 @@ pub trait Durable: Send + Sync {
     /// be written.
     ///
     /// Calls of this method and of [`begin_flush`](Durable::begin_flush) never run concurrently.
-    /// Other threads may concurrently prepare and apply commits, open snapshots, and take steps of
+    /// Other threads may concurrently stage and apply commits, open snapshots, and take steps of
     /// [maintenance](crate::Engine::maintain). The engine itself synchronizes a flush and a step if
     /// both replace files.
     ///

@@ -179,6 +179,13 @@ impl StoredEdge {
         (first.owner, first.neighbor)
     }
 
+    /// Returns true if the edge is deleted.
+    #[inline]
+    #[must_use]
+    pub fn deletes(&self) -> bool {
+        self.entries[0].1.value.is_none()
+    }
+
     /// The entries, each in its stored direction.
     #[inline]
     #[must_use]
@@ -197,7 +204,7 @@ pub struct Outcome {
     pub parallel: Vec<ParallelOutcome>,
     /// Changes of edges that the engine did not look up and that `edges` omits, per label. Empty if
     /// the engine always looks edges up.
-    pub deferred: Vec<DeferredOutcome>,
+    pub deferred: SmallVec<[DeferredOutcome; 1]>,
 }
 
 /// The change of the number of edges of one label.

@@ -1,9 +1,9 @@
 //! The interface of storage engines: applying effects, reading states, background work.
 
-use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use crate::{
-    Allowance, AppendEdges, CommitTimestamp, Effects, EngineError, GraphView, LabelSchema, LockUnit, Outcome,
-    ReadError, ShortWrites, VertexId,
+    Allowance, Changes, CommitTimestamp, EngineError, GraphView, LabelSchema, LockUnit, ReadError, Staged,
+    VertexId,
 };
 use rayon::ThreadPool;
 
@@ -23,50 +23,61 @@ pub trait Engine: Send + Sync + 'static {
     where
         Self: 's;
 
-    /// Scratch space of [`prepare`](Engine::prepare), from which its changes borrow, such as the
-    /// effects in the engine's own form.
+    /// Scratch space of [`stage`](Engine::stage), from which staged changes borrow, such as the
+    /// effects in the engine's own form. Reused by the commits of a stream.
     type Room: Default + Send + 'static;
 
-    /// Prepared changes, not yet visible. Dropping them changes nothing.
-    type Changes<'l>: Send
+    /// Staged changes, not yet visible. Dropping them changes nothing.
+    type Staged<'l>: Send
     where
         Self: 'l;
 
-    /// The fast path of single edges: usually the engine itself, or
-    /// [`NoShortWrites`](crate::NoShortWrites).
-    type ShortWrites: ShortWrites;
+    /// True if the engine stages edges without records as they come, unsorted and without locks:
+    /// it does not read whether they exist, and counts them [later](crate::Outcome::deferred).
+    ///
+    /// Such commits are staged concurrently, even for the same edge, but never while a commit holds
+    /// the lock of an end of their edges. They are applied one after the other, in the order of
+    /// their stamps: of several changes of an edge, the one with the newest stamp wins. This takes
+    /// memory without a check of the limit, so a graph with a limit does not do it.
+    const APPENDS: bool = false;
 
     /// The lock that covers every structure that a write at `vertex` touches.
     ///
     /// A commit takes its units in ascending order. O(1).
     fn lock_unit(&self, vertex: VertexId) -> LockUnit;
 
-    /// Prepares `effects`: allocates memory, makes copies, builds blocks. Nothing becomes visible.
+    /// Returns true if a vertex exists in the newest state. O(1).
     ///
-    /// `locks` covers the units of all changed vertices; otherwise this panics. Checks the growth
-    /// of the newest state against `allowance`. With a pool, large effects are prepared in
-    /// parallel.
+    /// Without the vertex's lock the result may be outdated at once. But if edges are stored from
+    /// one end only, deleting a vertex takes every lock of the graph, so while the caller holds any
+    /// lock, an existing vertex stays. While a commit [appends](Engine::APPENDS), no other commit
+    /// deletes a vertex.
+    fn exists(&self, vertex: VertexId) -> bool;
+
+    /// Stages `changes`: allocates memory, makes copies, builds blocks. Nothing becomes visible.
+    ///
+    /// `locks` covers the units of all changed vertices, except the ends of edges that the engine
+    /// [appends](Engine::APPENDS); otherwise this panics. Checks the growth of the newest state
+    /// against `allowance`. With a pool, large changes are staged in parallel.
     ///
     /// # Errors
     /// A limit would be exceeded, or a file of the engine could not be read or written. Then
     /// nothing has changed, and the graph stays usable.
-    fn prepare<'l>(
+    fn stage<'l>(
         &'l self,
-        locks: &'l HeldLocks<'_>,
-        effects: &'l Effects,
+        locks: &HeldLocks<'l>,
+        changes: Changes<'l>,
         room: &'l mut Self::Room,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<Self::Changes<'l>>, EngineError>;
+    ) -> Result<Staged<Self::Staged<'l>>, EngineError>;
 
-    /// Applies prepared changes at `stamp`. Cannot fail, and is short.
-    fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>);
-
-    /// The fast path of single edges; `None`, the default, if every commit goes through
-    /// [`prepare`](Engine::prepare).
-    fn short_writes(&self) -> Option<&Self::ShortWrites> {
-        None
-    }
+    /// Applies staged changes, under the locks under which they were staged: a stamp for each
+    /// commit that [changes the state](Staged::changing). Cannot fail, and is short.
+    ///
+    /// The exclusive reference ends every [view of the newest state](Engine::latest) that these
+    /// locks gave.
+    fn apply(&self, locks: &mut HeldLocks<'_>, stamps: Stamps, staged: Self::Staged<'_>);
 
     /// Adds a label with the next id, while writers and readers continue. `label` declares the data
     /// on its edges.
@@ -77,12 +88,6 @@ pub trait Engine: Send + Sync + 'static {
     ///
     /// Cannot fail: by now the label may be in the manifest of a store.
     fn add_label(&self, label: &LabelSchema);
-
-    /// The capability to put the edges of a bulk write in the order of arrival; `None`, the
-    /// default, if the engine needs them sorted.
-    fn append_edges(&self) -> Option<&dyn AppendEdges> {
-        None
-    }
 
     /// Opens the state through which a snapshot of a registered timestamp reads. O(1) in memory.
     ///
@@ -141,19 +146,6 @@ pub trait Engine: Send + Sync + 'static {
     /// The memory that the engine uses, without what its allocator has
     /// [reserved](MemoryUse::reserved_bytes). O(1).
     fn memory(&self) -> MemoryUse;
-}
-
-/// Changes that can be applied, and their effect on the counts.
-#[derive(Debug)]
-pub struct Prepared<C> {
-    /// The argument of [`Engine::apply`].
-    pub changes: C,
-    /// Edges added and removed.
-    pub outcome: Outcome,
-    /// True if applying the changes changes the state; if false, the commit takes no timestamp.
-    /// `None` if the engine does not know, because it [defers](Outcome::defer) the lookup of the
-    /// edges.
-    pub changed: Option<bool>,
 }
 
 /// Runs work under the lock of a unit if the lock is free. Returns true if it was free.

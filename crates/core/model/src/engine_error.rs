@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// An error of [`Engine::prepare`](crate::Engine::prepare) or
+/// An error of [`Engine::stage`](crate::Engine::stage) or
 /// [`Engine::maintain`](crate::Engine::maintain).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {

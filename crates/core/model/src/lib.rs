@@ -4,9 +4,9 @@
 //! - [`Record`], [`EdgeValue`] and the schemas of vertices and edges;
 //! - [`Operation`]: a requested change, by keys; [`Effects`]: the resolved changes of a commit, by
 //!   ids;
-//! - [`Engine`]: applying effects and freeing garbage;
-//! - capabilities of engines: [`ShortWrites`] commits single edges in place, [`Durable`] stores the
-//!   graph in the engine's own files;
+//! - [`Engine`]: staging and applying [`Changes`], and freeing garbage;
+//! - capabilities of engines: [`Durable`] stores the graph in the engine's own files,
+//!   [`Archiving`] moves commits from a log in memory;
 //! - [`GraphView`], [`Adjacency`], [`Cursor`]: reading a state of the graph;
 //! - [`token`]: the proofs (a registered timestamp, held locks, a stamp) that connect readers,
 //!   writers and engines.
@@ -33,8 +33,8 @@
 
 mod admission;
 mod allowance;
-mod append_edges;
 mod archiving;
+mod changes;
 mod column;
 mod count;
 mod cuts;
@@ -57,7 +57,6 @@ pub mod scatter;
 mod schema;
 mod schema_builders;
 pub mod search;
-mod short_writes;
 pub mod token;
 mod topology;
 mod upkeep;
@@ -67,8 +66,8 @@ mod view_state;
 
 pub use admission::Admission;
 pub use allowance::Allowance;
-pub use append_edges::{AppendEdges, AppendedEdges};
 pub use archiving::Archiving;
+pub use changes::{AppendedEdges, Changes, MOST_COMMITS, Staged, first_bits};
 pub use column::{Column, ColumnType, EdgeValue, Raw32, Raw64, RecordHandle, ValueColumn, unit_slice};
 pub use count::Count;
 pub use cuts::cuts_by_work;
@@ -78,7 +77,7 @@ pub use effects::{
     AdjacencyEffects, Counts, CountsBeside, DeferredOutcome, EdgeChange, EdgeOutcome, Effects, Outcome,
     ParallelOutcome, StoredEdge, VertexChange, VertexEffect,
 };
-pub use engine::{Engine, MaintenanceProgress, MemoryUse, Prepared, Reclaimed, Retained, UnitLocks};
+pub use engine::{Engine, MaintenanceProgress, MemoryUse, Reclaimed, Retained, UnitLocks};
 pub use engine_error::{CapacityError, EngineError, WriteError};
 pub use engine_options::EngineOptions;
 pub use growing_catalog::{GrowingCatalog, measure_searched_labels};
@@ -90,7 +89,6 @@ pub use read_error::ReadError;
 pub use record_change::{RecordChange, RecordMode};
 pub use records::{NoParallelEdges, NoRecords, ParallelEdges, RecordCursor};
 pub use schema::{Catalog, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, SchemaError};
-pub use short_writes::{NoShortWrites, ShortPlan, ShortWrites};
 pub use topology::{Direction, Topology};
 pub use upkeep::{
     CacheUse, CompactProgress, CompactionLimits, EngineMemory, EngineReport, FileProblem, FileTotals,

@@ -21,10 +21,9 @@ impl Stamp {
     /// # Safety
     /// `at` is used once, is larger than every earlier stamp, and the thread that applies it holds
     /// the locks of everything that it changes, except for edges that it
-    /// [appends](crate::AppendEdges). (While a graph is restored and not shared, with
+    /// [appends](crate::Engine::APPENDS). (While a graph is restored and not shared, with
     /// `editable_from` 0, consecutive changes may have the same stamp.) No timestamp in
-    /// `editable_from..at` is registered, and none will be before this stamp is applied. No view of
-    /// the newest state that was taken under these locks is read once the stamp is applied.
+    /// `editable_from..at` is registered, and none will be before this stamp is applied.
     #[must_use]
     pub unsafe fn new(at: CommitTimestamp, editable_from: CommitTimestamp) -> Self {
         debug_assert!(editable_from <= at);
@@ -60,6 +59,59 @@ impl Stamp {
     #[must_use]
     pub fn newest_registered(self) -> CommitTimestamp {
         CommitTimestamp(self.editable_from.0.saturating_sub(1))
+    }
+}
+
+/// The consecutive stamps of commits that are applied together: at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamps {
+    first: CommitTimestamp,
+    last: CommitTimestamp,
+    editable_from: CommitTimestamp,
+}
+
+impl Stamps {
+    /// Makes the stamps from `first` to `last`.
+    ///
+    /// # Safety
+    /// Each timestamp fulfills the conditions of [`Stamp::new`], for the smaller one of itself and
+    /// `editable_from`; and no timestamp from `first` on that is below `last` is registered, nor
+    /// will be.
+    #[inline]
+    #[must_use]
+    pub unsafe fn new(first: CommitTimestamp, last: CommitTimestamp, editable_from: CommitTimestamp) -> Self {
+        debug_assert!(first <= last);
+        Stamps { first, last, editable_from }
+    }
+
+    /// The stamp of the first commit, or of the only one.
+    #[inline]
+    #[must_use]
+    pub fn first(self) -> Stamp {
+        Stamp { at: self.first, editable_from: self.editable_from.min(self.first) }
+    }
+
+    /// The timestamp of the last commit.
+    #[inline]
+    #[must_use]
+    pub fn last(self) -> CommitTimestamp {
+        self.last
+    }
+
+    /// The stamps, ascending.
+    #[inline]
+    pub fn iter(self) -> impl Iterator<Item = Stamp> {
+        (self.first.0..=self.last.0).map(move |at| {
+            let at = CommitTimestamp(at);
+            Stamp { at, editable_from: self.editable_from.min(at) }
+        })
+    }
+}
+
+impl From<Stamp> for Stamps {
+    #[inline]
+    fn from(Stamp { at, editable_from }: Stamp) -> Self {
+        Stamps { first: at, last: at, editable_from }
     }
 }
 

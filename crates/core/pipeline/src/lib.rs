@@ -43,11 +43,10 @@ mod store;
 
 pub use background::{BackgroundStep, BackgroundThread};
 pub use commit::acquire::{Acquired, ReadSet};
-pub use commit::each::EndedStream;
-pub use commit::edge::EdgeWrite;
-pub use commit::group::Commits;
+pub use commit::edges::EdgeWrite;
 pub use commit::ingest::BulkEdges;
 pub use commit::ingest_records::check_records;
+pub use commit::stream::{Commits, EndedStream};
 pub use commit::{BYTES_OF_CHANGE, Commit, Interactive};
 pub use conflicts::Touched;
 pub use durable::{

@@ -38,6 +38,10 @@ pub struct Store {
     /// The log of commits, if there is one. Does not change while the graph is shared.
     pub(crate) journal: Option<Journal>,
     pub(crate) units: LockTable,
+    /// True if commits that change only edges without records append.
+    pub(crate) appends: bool,
+    /// Held while a commit that appends is stamped and applied.
+    pub(crate) append_order: Mutex<()>,
     pub(crate) conflicts: ConflictTable,
     /// The labels and properties. Labels are added while the graph is shared.
     pub catalog: Arc<GrowingCatalog>,
@@ -75,11 +79,8 @@ impl Store {
     /// A store around an empty engine.
     pub fn new(engine: ErasedEngine, options: &Settings, catalog: &Catalog) -> Self {
         let maintenance = Maintenance::new(options, engine.durable().is_some());
-        // Commits that append look at vertices without their locks, which needs short writes. With
-        // a memory limit no commit appends.
-        let appends = engine.append_edges().is_some()
-            && engine.short_writes().is_some()
-            && options.memory_limit.is_none();
+        // Appending takes memory without a check of the limit.
+        let appends = engine.appends() && options.memory_limit.is_none();
         let units = if appends { LockTable::with_appenders } else { LockTable::new };
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Store {
@@ -93,6 +94,8 @@ impl Store {
             )),
             journal: None,
             units: units(UNIT_STRIPES),
+            appends,
+            append_order: Mutex::default(),
             conflicts: ConflictTable::new(),
             catalog: Arc::new(catalog.into()),
             adding_labels: Mutex::default(),

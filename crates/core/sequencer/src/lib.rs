@@ -79,5 +79,5 @@ pub use heads::Head;
 pub use history::{AsOf, History};
 pub use locks::{LockGuard, LockTable, Stripes};
 pub use registration::{ReaderKind, Registrar, Registration};
-pub use sequencer::{ManyStamped, OpenTimestamp, Sequencer, Stamped};
+pub use sequencer::{OpenTimestamp, Sequencer, Stamped};
 pub use wakeup::Wakeup;

@@ -98,7 +98,7 @@ impl LockTable {
         if !self.stripes[stripe as usize].try_lock() {
             return false;
         }
-        let guard =
+        let mut guard =
             LockGuard { table: self, stripes: SmallVec::from_slice(&[stripe]), beside: ConcurrentWith::All };
         work(&guard.held(sequencer));
         true
@@ -226,10 +226,10 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
         stripes
     }
 
-    /// Returns the proof for engines that the locks are held. The proof takes the newest state from
-    /// `sequencer` on demand.
+    /// Returns the proof for engines that the locks are held, of which there is one at a time. The
+    /// proof takes the newest state from `sequencer` on demand.
     #[inline]
-    pub fn held<'l>(&'l self, sequencer: &'l Sequencer) -> HeldLocks<'l> {
+    pub fn held<'l>(&'l mut self, sequencer: &'l Sequencer) -> HeldLocks<'l> {
         let table = self.table.borrow();
         if self.stripes.len() == table.stripes.len() {
             // SAFETY: every stripe is held until the guard drops, which the result cannot outlive.

@@ -34,12 +34,11 @@ use crate::wakeup::Wakeup;
 use crossbeam_utils::CachePadded;
 use hedgerow_log::Body;
 use hedgerow_log::planted::{self, PlantedBug};
-use hedgerow_model::token::{LiveTimestamps, NewestState, Stamp};
+use hedgerow_model::token::{LiveTimestamps, NewestState, Stamps};
 use hedgerow_model::{CommitTimestamp, Counts};
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use hedgerow_sync::{Arc, Mutex};
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::time::{Duration, Instant};
 
 mod restore;
@@ -127,20 +126,10 @@ impl SequencerState {
     }
 }
 
-/// A stamp, and the context that its commit needs.
+/// The stamps of one commit, or of several, and the context that they need.
 pub struct Stamped {
-    /// The stamp.
-    pub stamp: Stamp,
-    /// True if an open interactive transaction may have to detect a conflict with this commit.
-    pub record_conflicts: bool,
-    /// Number of releases when the stamp was taken; see [`Sequencer::applied`].
-    pub released: u64,
-}
-
-/// Consecutive stamps, ascending, and the context that their commits need.
-pub struct ManyStamped {
-    left: Range<u64>,
-    editable_from: CommitTimestamp,
+    /// The stamps.
+    pub stamps: Stamps,
     /// True if an open interactive transaction may have to detect a conflict with one of these
     /// commits.
     pub record_conflicts: bool,
@@ -148,20 +137,15 @@ pub struct ManyStamped {
     pub released: u64,
 }
 
-impl Iterator for ManyStamped {
-    type Item = Stamp;
-
-    #[inline]
-    fn next(&mut self) -> Option<Stamp> {
-        let at = CommitTimestamp(self.left.next()?);
-        // SAFETY: when these stamps were taken they were new and the largest (invariant 1; the
-        // caller holds the locks of all, or appends), and each is given out once. No reader had
-        // registered a timestamp from `editable_from` on, and a reader that registers such a
-        // timestamp before the last stamp is applied registers at least the last stamp: where each
-        // commit is synced, the stamps are in one batch, and its end is registered at the earliest
-        // (invariants 2 and 3).
-        Some(unsafe { Stamp::new(at, self.editable_from.min(at)) })
-    }
+/// The new stamps from `first` to `last`, each of which is given out once.
+#[inline]
+fn new_stamps(first: CommitTimestamp, last: CommitTimestamp, editable_from: CommitTimestamp) -> Stamps {
+    // SAFETY: when these stamps were taken they were new and the largest (invariant 1; the caller
+    // holds the locks of all, or appends). No reader had registered a timestamp from
+    // `editable_from` on, and a reader that registers such a timestamp before the last stamp is
+    // applied registers at least the last stamp: where each commit is synced, the stamps are in one
+    // batch, and its end is registered at the earliest (invariants 2 and 3).
+    unsafe { Stamps::new(first, last, editable_from) }
 }
 
 /// A timestamp that has readers.
@@ -187,30 +171,20 @@ impl Sequencer {
         sequencer
     }
 
-    /// Takes the next stamp and adds the commit's changes to the counts. O(1).
-    ///
-    /// The caller holds the locks of everything that it changes, or appends. It calls
-    /// [`Sequencer::applied`] when it has applied the stamp, or [`Sequencer::poison`] when that
-    /// fails.
-    pub fn stamp(&self, counts: CountChanges<'_>, writer: WriterKind) -> Result<Stamped, SequencerError> {
-        let mut stamped = self.stamp_many(1, counts, writer)?;
-        let stamp = stamped.next().expect("one stamp was taken");
-        Ok(Stamped { stamp, record_conflicts: stamped.record_conflicts, released: stamped.released })
-    }
-
     /// Takes the next `commits` stamps in one step, and adds the changes of all these commits to
-    /// the counts.
+    /// the counts. O(1).
     ///
     /// No timestamp between two of these stamps is ever registered, so only the counts at the last
-    /// one matter. The caller has the duties of [`Sequencer::stamp`] for each stamp, in ascending
-    /// order.
+    /// one matter. The caller holds the locks of everything that it changes, or appends. It calls
+    /// [`Sequencer::applied`] when it has applied the stamps, or [`Sequencer::poison`] when that
+    /// fails.
     #[inline]
-    pub fn stamp_many(
+    pub fn stamp(
         &self,
         commits: usize,
         counts: CountChanges<'_>,
         writer: WriterKind,
-    ) -> Result<ManyStamped, SequencerError> {
+    ) -> Result<Stamped, SequencerError> {
         let now = self.keeps_history().then(|| self.clock.now());
         let mut state = self.state.lock();
         if self.applied.is_poisoned() {
@@ -222,44 +196,28 @@ impl Sequencer {
         let last = CommitTimestamp(before.0 + commits as u64);
         state.count(last, counts);
         self.keep(&mut state, now);
-        let left = before.0 + 1..last.0 + 1;
         let editable_from = self.editable_from(&state);
         self.published_head.show_changes(&state.head, counts);
         let record_conflicts = state.records_conflicts(writer);
         let released = self.released.load(Ordering::Relaxed);
         drop(state);
-        Ok(ManyStamped { left, editable_from, record_conflicts, released })
+        let stamps = new_stamps(before.next(), last, editable_from);
+        Ok(Stamped { stamps, record_conflicts, released })
     }
 
-    /// Like [`Sequencer::stamp`], but also appends the commit to the log at its stamp. If the log
-    /// refuses, no stamp is taken.
+    /// Like [`Sequencer::stamp`], but also appends the commits to the log, each at its stamp. If
+    /// the log refuses, no stamp is taken.
     ///
     /// `commit_log` is the attached log; `input` is the importer's position to store with the
-    /// commit.
+    /// commits.
     pub fn stamp_logged(
-        &self,
-        commit_log: &CommitLog,
-        body: &mut Body,
-        input: Option<&[u8]>,
-        counts: CountChanges<'_>,
-        writer: WriterKind,
-    ) -> Result<Stamped, SequencerError> {
-        let bodies = std::slice::from_mut(body);
-        let mut stamped = self.stamp_many_logged(commit_log, bodies, input, counts, writer)?;
-        let stamp = stamped.next().expect("one stamp was taken");
-        Ok(Stamped { stamp, record_conflicts: stamped.record_conflicts, released: stamped.released })
-    }
-
-    /// Like [`Sequencer::stamp_many`], but also appends the commits to the log, each at its stamp.
-    /// If the log refuses, no stamp is taken.
-    pub fn stamp_many_logged(
         &self,
         commit_log: &CommitLog,
         bodies: &mut [Body],
         input: Option<&[u8]>,
         counts: CountChanges<'_>,
         writer: WriterKind,
-    ) -> Result<ManyStamped, SequencerError> {
+    ) -> Result<Stamped, SequencerError> {
         let log = commit_log.log();
         let now = self.keeps_history().then(|| self.clock.now());
         let wall_clock = now.map_or_else(|| self.clock.wall(), |now| now.wall);
@@ -305,9 +263,9 @@ impl Sequencer {
             self.forget_former(commit_log, &mut state);
         }
         let released = self.released.load(Ordering::Relaxed);
-        let left = first.0..appended.at().next().0;
         drop(state);
-        Ok(ManyStamped { left, editable_from, record_conflicts, released })
+        let stamps = new_stamps(first, appended.at(), editable_from);
+        Ok(Stamped { stamps, record_conflicts, released })
     }
 
     /// Keeps the state of the newest stamp. `now` is `None` if the graph keeps no history.
@@ -391,16 +349,16 @@ impl Sequencer {
         }
     }
 
-    /// Marks a stamp as applied. Returns the state of the snapshots, by which the commit decides
-    /// whether to reclaim. `released` is the number of releases when the stamp was taken.
+    /// Marks stamps as applied. Returns the state of the snapshots, by which the commit decides
+    /// whether to reclaim. `released` is the number of releases when the stamps were taken.
     ///
-    /// Waits for no other commit. Amortized O(1).
+    /// Waits for no other commit. Amortized O(stamps).
     #[inline]
-    pub fn applied(&self, stamp: Stamp, released: u64) -> PendingReclaim {
-        self.applied.note(stamp.at());
+    pub fn applied(&self, stamps: Stamps, released: u64) -> PendingReclaim {
+        stamps.iter().for_each(|stamp| self.applied.note(stamp.at()));
         if self.released.load(Ordering::Relaxed) != released {
-            // A reclamation may have missed the versions that this commit filed, so another one is
-            // due.
+            // A reclamation may have missed the versions that these commits filed, so another one
+            // is due.
             self.filed_late.fetch_add(1, Ordering::Release);
         }
         self.pending_reclaim()

@@ -1,15 +1,14 @@
 //! The engine with its type erased, and its object-safe trait.
 
 use crate::view::ErasedView;
-use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
-    Admission, Allowance, AppendEdges, Archiving, Durable, EdgeOutcome, Effects, Engine, EngineError,
-    GraphView, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError, Retained,
-    ShortPlan, ShortWrites, StoredEdge, UnitLocks, VertexId,
+    Admission, Allowance, Archiving, Changes, Durable, Engine, EngineError, LabelSchema, LockUnit,
+    MaintenanceProgress, MemoryUse, ReadError, Retained, Staged, UnitLocks, VertexId,
 };
 use hedgerow_sync::Arc;
 use rayon::ThreadPool;
-use smallbox::space::{S16, S64};
+use smallbox::space::S64;
 use smallbox::{SmallBox, smallbox};
 use std::any::Any;
 use std::fmt;
@@ -93,18 +92,18 @@ impl ErasedEngine {
         Admission::of(bytes, self.durable(), self.archiving())
     }
 
-    /// Appends the missing ones of `vertices`, in the same order. The locks of all `vertices` are
-    /// held, unless the engine has [short writes](ShortWrites::exists). One virtual call.
-    ///
-    /// # Errors
-    /// A file of the engine could not be read.
-    pub fn add_missing(
-        &self,
-        locks: &HeldLocks<'_>,
-        vertices: &[VertexId],
-        missing: &mut Vec<VertexId>,
-    ) -> Result<(), ReadError> {
-        self.0.add_missing(locks, vertices, missing)
+    /// Returns true if the engine [appends](Engine::APPENDS), which the constant of this type does
+    /// not say.
+    #[must_use]
+    pub fn appends(&self) -> bool {
+        self.0.appends()
+    }
+
+    /// The ones of `vertices` that do not [exist](Engine::exists), in the same order. One virtual
+    /// call.
+    #[must_use]
+    pub fn missing(&self, vertices: &[VertexId]) -> Vec<VertexId> {
+        self.0.missing(vertices)
     }
 }
 
@@ -114,41 +113,38 @@ impl fmt::Debug for ErasedEngine {
     }
 }
 
-/// Space in which an engine prepares changes.
+/// Space in which an engine stages changes.
 #[derive(Debug, Default)]
 pub struct ErasedRoom(Option<SmallBox<dyn Any + Send, S64>>);
 
 /// An engine's part of a snapshot.
 pub struct ErasedSnapshot(Box<dyn Any + Send + Sync>);
 
-/// Changes prepared by an [`ErasedEngine`], as a closure that applies them.
-pub struct ErasedChanges<'l>(Box<dyn FnOnce(Stamp) + Send + 'l>);
+/// Changes staged by an [`ErasedEngine`], as a closure that applies them.
+pub struct ErasedStaged<'l>(Box<Apply<'l>>);
+
+type Apply<'l> = dyn FnOnce(&mut HeldLocks<'_>, Stamps) + Send + 'l;
 
 /// [`Engine`] with its associated types erased.
 trait AnyEngine: Send + Sync {
     fn lock_unit(&self, vertex: VertexId) -> LockUnit;
 
-    fn prepare<'l>(
+    fn appends(&self) -> bool;
+
+    fn exists(&self, vertex: VertexId) -> bool;
+
+    fn missing(&self, vertices: &[VertexId]) -> Vec<VertexId>;
+
+    fn stage<'l>(
         &'l self,
-        locks: &'l HeldLocks<'_>,
-        effects: &'l Effects,
+        locks: &HeldLocks<'l>,
+        changes: Changes<'l>,
         room: &'l mut ErasedRoom,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<ErasedChanges<'l>>, EngineError>;
-
-    fn add_missing(
-        &self,
-        locks: &HeldLocks<'_>,
-        vertices: &[VertexId],
-        missing: &mut Vec<VertexId>,
-    ) -> Result<(), ReadError>;
-
-    fn short_writes(&self) -> Option<&dyn AnyShortWrites>;
+    ) -> Result<Staged<ErasedStaged<'l>>, EngineError>;
 
     fn add_label(&self, label: &LabelSchema);
-
-    fn append_edges(&self) -> Option<&dyn AppendEdges>;
 
     fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError>;
 
@@ -168,135 +164,42 @@ trait AnyEngine: Send + Sync {
     fn memory(&self) -> MemoryUse;
 }
 
-/// [`ShortWrites`] with its types erased.
-trait AnyShortWrites {
-    fn exists(&self, vertex: VertexId) -> bool;
-
-    fn prefetch(&self, edges: &[StoredEdge]);
-
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<ErasedPlan>;
-
-    fn plan_edges(
-        &self,
-        locks: &HeldLocks<'_>,
-        edges: &[StoredEdge],
-        may_grow: bool,
-        plans: &mut Vec<ErasedPlan>,
-    );
-
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &ErasedPlan);
-}
-
-/// The plan of any engine for one edge.
-pub struct ErasedPlan {
-    is_change: bool,
-    outcome: EdgeOutcome,
-    is_deferred: bool,
-    plan: SmallBox<dyn Any + Send, S16>,
-}
-
-impl ErasedPlan {
-    fn of(plan: impl ShortPlan + Send + 'static) -> Self {
-        let (is_change, outcome, is_deferred) = (plan.is_change(), plan.outcome(), plan.is_deferred());
-        ErasedPlan { is_change, outcome, is_deferred, plan: smallbox!(plan) }
-    }
-}
-
-impl ShortPlan for ErasedPlan {
-    fn is_change(&self) -> bool {
-        self.is_change
-    }
-
-    fn outcome(&self) -> EdgeOutcome {
-        self.outcome
-    }
-
-    fn is_deferred(&self) -> bool {
-        self.is_deferred
-    }
-}
-
-impl<S: ShortWrites> AnyShortWrites for S {
-    fn exists(&self, vertex: VertexId) -> bool {
-        ShortWrites::exists(self, vertex)
-    }
-
-    fn prefetch(&self, edges: &[StoredEdge]) {
-        ShortWrites::prefetch(self, edges);
-    }
-
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<ErasedPlan> {
-        ShortWrites::plan_edge(self, locks, edge, may_grow).map(ErasedPlan::of)
-    }
-
-    fn plan_edges(
-        &self,
-        locks: &HeldLocks<'_>,
-        edges: &[StoredEdge],
-        may_grow: bool,
-        plans: &mut Vec<ErasedPlan>,
-    ) {
-        let mut planned = Vec::with_capacity(edges.len());
-        ShortWrites::plan_edges(self, locks, edges, may_grow, &mut planned);
-        plans.extend(planned.into_iter().map(ErasedPlan::of));
-    }
-
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &ErasedPlan) {
-        let plan = plan.plan.downcast_ref().expect("an edge is applied by the engine that planned it");
-        ShortWrites::apply_edge(self, stamp, edge, plan);
-    }
-}
-
 impl<E: Engine> AnyEngine for E {
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         Engine::lock_unit(self, vertex)
     }
 
-    fn prepare<'l>(
+    fn appends(&self) -> bool {
+        E::APPENDS
+    }
+
+    fn exists(&self, vertex: VertexId) -> bool {
+        Engine::exists(self, vertex)
+    }
+
+    fn missing(&self, vertices: &[VertexId]) -> Vec<VertexId> {
+        vertices.iter().copied().filter(|vertex| !Engine::exists(self, *vertex)).collect()
+    }
+
+    fn stage<'l>(
         &'l self,
-        locks: &'l HeldLocks<'_>,
-        effects: &'l Effects,
+        locks: &HeldLocks<'l>,
+        changes: Changes<'l>,
         room: &'l mut ErasedRoom,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<ErasedChanges<'l>>, EngineError> {
+    ) -> Result<Staged<ErasedStaged<'l>>, EngineError> {
         let room = room.0.insert(smallbox!(E::Room::default()));
         let room = room.downcast_mut().expect("the new room has this type");
-        let prepared = Engine::prepare(self, locks, effects, room, allowance, pool)?;
-        let Prepared { changes, outcome, changed } = prepared;
-        let apply = Box::new(move |stamp| Engine::apply(self, stamp, changes));
-        Ok(Prepared { changes: ErasedChanges(apply), outcome, changed })
-    }
-
-    fn add_missing(
-        &self,
-        locks: &HeldLocks<'_>,
-        vertices: &[VertexId],
-        missing: &mut Vec<VertexId>,
-    ) -> Result<(), ReadError> {
-        if let Some(short) = Engine::short_writes(self) {
-            missing.extend(vertices.iter().filter(|vertex| !ShortWrites::exists(short, **vertex)));
-            return Ok(());
-        }
-        let latest = Engine::latest(self, locks)?;
-        for vertex in vertices {
-            if !GraphView::contains_vertex(&latest, *vertex)? {
-                missing.push(*vertex);
-            }
-        }
-        Ok(())
-    }
-
-    fn short_writes(&self) -> Option<&dyn AnyShortWrites> {
-        Engine::short_writes(self).map(|writes| writes as &dyn AnyShortWrites)
+        let staged = Engine::stage(self, locks, changes, room, allowance, pool)?;
+        Ok(staged.map(|changes| {
+            let apply = move |locks: &mut HeldLocks<'_>, stamps| Engine::apply(self, locks, stamps, changes);
+            ErasedStaged(Box::new(apply))
+        }))
     }
 
     fn add_label(&self, label: &LabelSchema) {
         Engine::add_label(self, label);
-    }
-
-    fn append_edges(&self) -> Option<&dyn AppendEdges> {
-        Engine::append_edges(self)
     }
 
     fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError> {
@@ -334,38 +237,33 @@ impl Engine for ErasedEngine {
     type Snapshot = ErasedSnapshot;
     type View<'s> = ErasedView<'s>;
     type Room = ErasedRoom;
-    type Changes<'l> = ErasedChanges<'l>;
-    type ShortWrites = Self;
+    type Staged<'l> = ErasedStaged<'l>;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         self.0.lock_unit(vertex)
     }
 
-    fn prepare<'l>(
+    fn exists(&self, vertex: VertexId) -> bool {
+        self.0.exists(vertex)
+    }
+
+    fn stage<'l>(
         &'l self,
-        locks: &'l HeldLocks<'_>,
-        effects: &'l Effects,
+        locks: &HeldLocks<'l>,
+        changes: Changes<'l>,
         room: &'l mut ErasedRoom,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<ErasedChanges<'l>>, EngineError> {
-        self.0.prepare(locks, effects, room, allowance, pool)
+    ) -> Result<Staged<ErasedStaged<'l>>, EngineError> {
+        self.0.stage(locks, changes, room, allowance, pool)
     }
 
-    fn apply(&self, stamp: Stamp, changes: ErasedChanges<'_>) {
-        (changes.0)(stamp);
-    }
-
-    fn short_writes(&self) -> Option<&Self> {
-        self.0.short_writes().map(|_| self)
+    fn apply(&self, locks: &mut HeldLocks<'_>, stamps: Stamps, staged: ErasedStaged<'_>) {
+        (staged.0)(locks, stamps);
     }
 
     fn add_label(&self, label: &LabelSchema) {
         self.0.add_label(label);
-    }
-
-    fn append_edges(&self) -> Option<&dyn AppendEdges> {
-        self.0.append_edges()
     }
 
     fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError> {
@@ -395,40 +293,5 @@ impl Engine for ErasedEngine {
 
     fn memory(&self) -> MemoryUse {
         self.0.memory()
-    }
-}
-
-impl ShortWrites for ErasedEngine {
-    type Plan = ErasedPlan;
-
-    fn exists(&self, vertex: VertexId) -> bool {
-        self.0.short_writes().is_some_and(|writes| writes.exists(vertex))
-    }
-
-    fn prefetch(&self, edges: &[StoredEdge]) {
-        if let Some(writes) = self.0.short_writes() {
-            writes.prefetch(edges);
-        }
-    }
-
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<ErasedPlan> {
-        self.0.short_writes()?.plan_edge(locks, edge, may_grow)
-    }
-
-    fn plan_edges(
-        &self,
-        locks: &HeldLocks<'_>,
-        edges: &[StoredEdge],
-        may_grow: bool,
-        plans: &mut Vec<ErasedPlan>,
-    ) {
-        if let Some(writes) = self.0.short_writes() {
-            writes.plan_edges(locks, edges, may_grow, plans);
-        }
-    }
-
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &ErasedPlan) {
-        let writes = self.0.short_writes().expect("an edge is applied by the engine that planned it");
-        writes.apply_edge(stamp, edge, plan);
     }
 }

@@ -44,7 +44,7 @@ mod records;
 mod view;
 
 pub use cursor::ErasedCursor;
-pub use engine::{ErasedChanges, ErasedEngine, ErasedPlan, ErasedRoom, ErasedSnapshot};
+pub use engine::{ErasedEngine, ErasedRoom, ErasedSnapshot, ErasedStaged};
 pub use named::{Make, NamedEngine};
 pub use records::ErasedRecords;
 pub use view::{ErasedAdjacency, ErasedView};

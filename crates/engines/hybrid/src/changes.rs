@@ -8,8 +8,9 @@ use hedgerow_in_memory::records::{RecordChanges, StagedEffects};
 use hedgerow_in_memory::vertices::Vertex;
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Allowance, Column, ColumnType, Cursor, Direction, EdgeChange, EdgeValue,
-    Effects, EngineError, GraphView, LabelId, Outcome, Prepared, RecordHandle, VertexEffect, VertexId,
+    Adjacency, AdjacencyEffects, Allowance, AppendedEdges, Column, ColumnType, Cursor, Direction, EdgeChange,
+    EdgeValue, Effects, EngineError, GraphView, LabelId, Outcome, RecordHandle, Staged, VertexEffect,
+    VertexId,
 };
 use smallvec::SmallVec;
 
@@ -18,6 +19,8 @@ pub struct HybridChanges<'l> {
     engine: &'l Hybrid,
     vertices: Vec<VertexLink<'l>>,
     edges: SmallVec<[EdgeChanges; 1]>,
+    /// Further edges, in the order of arrival.
+    appended: Option<NewRun<'l>>,
     records: RecordChanges,
 }
 
@@ -80,13 +83,13 @@ impl std::fmt::Debug for HybridChanges<'_> {
 }
 
 impl Hybrid {
-    pub(crate) fn prepare_changes<'l>(
+    pub(crate) fn stage_effects<'l>(
         &'l self,
-        locks: &'l HeldLocks<'_>,
-        effects: &'l Effects,
+        locks: &HeldLocks<'_>,
+        (effects, appended): (&'l Effects, Option<AppendedEdges<'l>>),
         room: &'l mut StagedEffects,
         allowance: Allowance,
-    ) -> Result<Prepared<HybridChanges<'l>>, EngineError> {
+    ) -> Result<Staged<HybridChanges<'l>>, EngineError> {
         debug_assert!(effects.is_sorted(), "effects ascend");
         self.domain.free_if_due();
         let mut outcome = Outcome::default();
@@ -104,6 +107,11 @@ impl Hybrid {
                 edges.extend((!changes.is_empty()).then_some(changes));
             }
         }
+        let appended = appended.filter(|appended| !appended.edges.is_empty());
+        let appended = appended.map(|appended| {
+            outcome.defer(appended.label, appended.edges.len() as u64, 0);
+            self.run_of(&appended)
+        });
         let (vertices, vertex_growth) = self.changed_vertices(locks, effects);
         if allowance.is_limited() {
             let runs = edges.iter().flat_map(EdgeChanges::runs);
@@ -118,13 +126,10 @@ impl Hybrid {
                 VertexLink { vertex, effect }
             })
             .collect();
-        let changes = HybridChanges { engine: self, vertices, edges, records };
-        let is_looked_up = |edges: &EdgeChanges| self.records.has_records(edges.label);
-        let changed = match !changes.vertices.is_empty() || changes.edges.iter().any(is_looked_up) {
-            false if !changes.edges.is_empty() => None,
-            known => Some(known),
-        };
-        Ok(Prepared { changes, outcome, changed })
+        let changes = HybridChanges { engine: self, vertices, edges, appended, records };
+        let is_change =
+            !(changes.vertices.is_empty() && changes.edges.is_empty()) || changes.appended.is_some();
+        Ok(Staged::commit(changes, outcome, is_change))
     }
 
     /// Returns the changes of a label without records. Archiving finds out which of them make a
@@ -201,11 +206,12 @@ impl Hybrid {
 
     /// Appends the edges of a commit to the log, and changes its vertices. O(changes).
     pub(crate) fn apply_changes(&self, stamp: Stamp, changes: HybridChanges<'_>) {
-        let HybridChanges { engine, vertices, edges, records } = changes;
+        let HybridChanges { engine, vertices, edges, appended, records } = changes;
         assert!(std::ptr::eq(self, engine), "changes are applied to the store that prepared them");
         self.records.apply(stamp, records);
         self.apply_vertices(stamp, &vertices);
-        let runs: SmallVec<[NewRun<'_>; 2]> = edges.iter().flat_map(EdgeChanges::runs).collect();
+        let runs = edges.iter().flat_map(EdgeChanges::runs).chain(appended);
+        let runs: SmallVec<[NewRun<'_>; 2]> = runs.collect();
         if !runs.is_empty() {
             self.log.reserve(stamp.at(), &runs).write(&runs);
         }

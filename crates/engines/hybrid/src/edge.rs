@@ -1,105 +1,91 @@
-//! The fast paths: puts of single edges and of many at once, and puts and deletions of streams,
-//! without reading whether the edges exist.
+//! Edges that are appended in the order of arrival, without reading whether they exist: commits of
+//! one edge each, and the unsorted edges of bulk writes.
 
 use crate::edge_log::{NewRun, RunChange, RunCommits};
-use crate::graph::{Hybrid, check_lock};
+use crate::graph::Hybrid;
 use hedgerow_in_memory::vertices::Vertex;
-use hedgerow_model::token::{HeldLocks, Stamp};
+use hedgerow_model::token::Stamps;
 use hedgerow_model::{
-    AppendEdges, AppendedEdges, ColumnType, EdgeChange, EdgeOutcome, LabelId, ShortPlan, ShortWrites,
-    StoredEdge, VertexId,
+    AppendedEdges, ColumnType, EdgeChange, Outcome, Staged, StoredEdge, VertexId, first_bits,
 };
 use hedgerow_sync::prefetch;
+use smallvec::SmallVec;
 
-/// A planned change of one edge. The edge itself is the plan.
-#[derive(Clone, Copy, Debug)]
-pub struct HybridPlan(EdgeOutcome);
-
-impl ShortPlan for HybridPlan {
-    #[inline]
-    fn is_change(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn outcome(&self) -> EdgeOutcome {
-        self.0
-    }
-
-    #[inline]
-    fn is_deferred(&self) -> bool {
-        true
-    }
+/// Room for edges that are staged together, of which most commits have one.
+#[derive(Debug, Default)]
+pub(crate) struct EdgeRoom {
+    positions: SmallVec<[u64; 1]>,
+    values: SmallVec<[u64; 1]>,
 }
 
-impl ShortWrites for Hybrid {
-    type Plan = HybridPlan;
+impl Hybrid {
+    /// Turns the first edges into a run: up to the first that lacks an end, that is put where the
+    /// earlier ones are deleted, or the reverse, or that is in a label with records.
+    #[inline]
+    pub(crate) fn stage_edges<'l>(
+        &self,
+        edges: &'l [StoredEdge],
+        room: &'l mut EdgeRoom,
+    ) -> Staged<Option<NewRun<'l>>> {
+        let EdgeRoom { positions, values } = room;
+        positions.clear();
+        values.clear();
+        let appended = edges.first().filter(|first| self.column_of(first.label) != ColumnType::Record);
+        let Some(first) = appended else {
+            return Staged { changes: None, commits: 0, changing: 0, outcome: Outcome::default() };
+        };
+        if let [_, _, ..] = edges {
+            self.prefetch(edges);
+        }
+        let (label, deletes) = (first.label, first.deletes());
+        for edge in edges {
+            let (source, destination) = edge.ends();
+            if edge.deletes() != deletes || !self.exists_now(source) || !self.exists_now(destination) {
+                break;
+            }
+            positions.push(EdgeChange::position_of(source, destination));
+            values.extend(edge.entries()[0].1.value.map(|value| value.0));
+        }
+        let (commits, mut outcome) = (positions.len(), Outcome::default());
+        if commits > 0 {
+            let (puts, deletions) = if deletes { (0, commits) } else { (commits, 0) };
+            outcome.defer(label, puts as u64, deletions as u64);
+        }
+        let run = self.run_of(&AppendedEdges { label, deletes, edges: positions, values });
+        let changes = (commits > 0).then_some(NewRun { commits: RunCommits::Each, ..run });
+        Staged { changes, commits, changing: first_bits(commits), outcome }
+    }
 
     #[inline]
-    fn exists(&self, vertex: VertexId) -> bool {
+    pub(crate) fn apply_edges(&self, stamps: Stamps, run: Option<NewRun<'_>>) {
+        if let Some(run) = run {
+            let runs = [run];
+            self.log.reserve(stamps.first().at(), &runs).write(&runs);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn exists_now(&self, vertex: VertexId) -> bool {
         self.vertices.get(vertex.get()).is_some_and(Vertex::exists_now)
     }
 
     /// Prefetches the vertices, whose existence is checked. Nothing else is read.
     #[inline]
     fn prefetch(&self, edges: &[StoredEdge]) {
-        for edge in edges {
-            let (source, destination) = edge.ends();
-            let vertices = [source, destination].map(|end| self.vertices.get(end.get()));
-            vertices.into_iter().flatten().for_each(|vertex| prefetch(vertex, 1));
-        }
+        let ends = edges.iter().flat_map(|edge| <[VertexId; 2]>::from(edge.ends()));
+        let vertices = ends.filter_map(|end| self.vertices.get(end.get()));
+        vertices.for_each(|vertex| prefetch(vertex, 1));
     }
 
-    /// Returns `None` for a deletion, whose caller wants to know whether the edge existed, for an
-    /// edge with a record, and if memory is limited.
+    /// The run of edges of one commit.
     #[inline]
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<HybridPlan> {
-        edge.entries().iter().for_each(|(_, change)| check_lock(locks, change.owner, "changed"));
-        let puts = edge.entries()[0].1.value.is_some();
-        let outcome = EdgeOutcome { label: edge.label, added: 1, removed: 0 };
-        (may_grow && puts && self.appends(edge.label)).then_some(HybridPlan(outcome))
-    }
-
-    #[inline]
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, _plan: &HybridPlan) {
-        let (source, destination) = edge.ends();
-        let (_, EdgeChange { value, .. }) = edge.entries()[0];
-        let (edges, values) = ([EdgeChange::position_of(source, destination)], [value.unwrap_or_default().0]);
-        let edges = AppendedEdges { label: edge.label, deletes: false, edges: &edges, values: &values };
-        let runs = [self.run_of(&edges, RunCommits::One)];
-        self.log.reserve(stamp.at(), &runs).write(&runs);
-    }
-}
-
-impl AppendEdges for Hybrid {
-    fn appends(&self, label: LabelId) -> bool {
-        self.column_of(label) != ColumnType::Record
-    }
-
-    fn append(&self, edges: &AppendedEdges<'_>, take_stamp: &mut dyn FnMut() -> Option<Stamp>) {
-        self.append_run(self.run_of(edges, RunCommits::One), take_stamp);
-    }
-
-    fn append_each(&self, edges: &AppendedEdges<'_>, take_stamp: &mut dyn FnMut() -> Option<Stamp>) {
-        self.append_run(self.run_of(edges, RunCommits::Each), take_stamp);
-    }
-}
-
-impl Hybrid {
-    fn append_run(&self, run: NewRun<'_>, take_stamp: &mut dyn FnMut() -> Option<Stamp>) {
-        let runs = [run];
-        let reserved = self.log.reserve_in_order(&runs, || take_stamp().map(Stamp::at));
-        reserved.into_iter().for_each(|reserved| reserved.write(&runs));
-    }
-
-    #[inline]
-    fn run_of<'e>(&self, appended: &AppendedEdges<'e>, commits: RunCommits) -> NewRun<'e> {
+    pub(crate) fn run_of<'e>(&self, appended: &AppendedEdges<'e>) -> NewRun<'e> {
         let AppendedEdges { label, deletes, edges, values } = *appended;
         let change = match deletes {
             true => RunChange::Delete,
             false if self.column_of(label).width() > 0 => RunChange::PutValues(values),
             false => RunChange::Put,
         };
-        NewRun { table: label.0, change, commits, edges }
+        NewRun { table: label.0, change, commits: RunCommits::One, edges }
     }
 }

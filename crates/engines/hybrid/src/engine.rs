@@ -2,49 +2,83 @@
 //! the log after it.
 
 use crate::changes::HybridChanges;
+use crate::edge::EdgeRoom;
+use crate::edge_log::NewRun;
 use crate::graph::{Hybrid, unit_of};
 use crate::snapshot::HybridSnapshot;
 use crate::view::HybridView;
 use hedgerow_in_memory::records::StagedEffects;
-use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
-    Allowance, AppendEdges, Archiving, Effects, Engine, EngineError, LabelSchema, LockUnit,
-    MaintenanceProgress, MemoryUse, Prepared, ReadError, Retained, UnitLocks, VertexId,
+    Allowance, Archiving, Changes, Engine, EngineError, LabelSchema, LockUnit, MaintenanceProgress,
+    MemoryUse, ReadError, Retained, Staged, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
+
+/// Reusable room for what is staged.
+#[derive(Debug, Default)]
+pub struct HybridRoom {
+    effects: StagedEffects,
+    edges: EdgeRoom,
+}
+
+/// Staged changes.
+#[derive(Debug)]
+pub enum HybridStaged<'l> {
+    /// Commits of one edge each; `None` if there is none.
+    Each(Option<NewRun<'l>>),
+    /// A commit of effects.
+    Commit(HybridChanges<'l>),
+}
 
 impl Engine for Hybrid {
     type Snapshot = HybridSnapshot;
     type View<'s> = HybridView<'s>;
-    type Room = StagedEffects;
-    type Changes<'l> = HybridChanges<'l>;
-    type ShortWrites = Self;
+    type Room = HybridRoom;
+    type Staged<'l> = HybridStaged<'l>;
+
+    const APPENDS: bool = true;
 
     #[inline]
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(vertex)
     }
 
-    /// O(changes). Reads only edges of labels with records. Memory is the only error. Panics if the
-    /// effects name a label that does not exist: the caller resolved them against the catalog.
-    fn prepare<'l>(
-        &'l self,
-        locks: &'l HeldLocks<'_>,
-        effects: &'l Effects,
-        room: &'l mut StagedEffects,
-        allowance: Allowance,
-        _pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<HybridChanges<'l>>, EngineError> {
-        self.prepare_changes(locks, effects, room, allowance)
+    #[inline]
+    fn exists(&self, vertex: VertexId) -> bool {
+        self.exists_now(vertex)
     }
 
-    fn apply(&self, stamp: Stamp, changes: HybridChanges<'_>) {
-        self.apply_changes(stamp, changes);
+    /// O(changes). Reads only edges of labels with records. Memory is the only error. Panics if the
+    /// effects name a label that does not exist: the caller resolved them against the catalog.
+    #[inline]
+    fn stage<'l>(
+        &'l self,
+        locks: &HeldLocks<'l>,
+        changes: Changes<'l>,
+        room: &'l mut HybridRoom,
+        allowance: Allowance,
+        _pool: Option<&ThreadPool>,
+    ) -> Result<Staged<HybridStaged<'l>>, EngineError> {
+        match changes {
+            Changes::Each(edges) => {
+                let edges = if allowance.is_limited() { &[] } else { edges };
+                Ok(self.stage_edges(edges, &mut room.edges).map(HybridStaged::Each))
+            }
+            Changes::Commit { effects, appended } => {
+                let room = &mut room.effects;
+                let staged = self.stage_effects(locks, (effects, appended), room, allowance)?;
+                Ok(staged.map(HybridStaged::Commit))
+            }
+        }
     }
 
     #[inline]
-    fn short_writes(&self) -> Option<&Self> {
-        Some(self)
+    fn apply(&self, _locks: &mut HeldLocks<'_>, stamps: Stamps, staged: HybridStaged<'_>) {
+        match staged {
+            HybridStaged::Each(run) => self.apply_edges(stamps, run),
+            HybridStaged::Commit(changes) => self.apply_changes(stamps.first(), changes),
+        }
     }
 
     /// O(stored directions).
@@ -52,10 +86,6 @@ impl Engine for Hybrid {
         self.records.add_label(label);
         // Views find the label from here on.
         self.tables.add_label(label);
-    }
-
-    fn append_edges(&self) -> Option<&dyn AppendEdges> {
-        Some(self)
     }
 
     fn open_snapshot(&self, at: &Registered) -> Result<HybridSnapshot, EngineError> {

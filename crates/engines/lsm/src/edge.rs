@@ -1,41 +1,37 @@
-//! The fast path: puts of a single edge, and puts and deletions of the edges of a stream, without
-//! reading whether they exist.
+//! Commits of one edge each, without reading whether the edges exist.
 
 use crate::adjacency::number_of;
 use crate::graph::{LsmEngine, check_lock};
 use crate::mem_graph::MemContent;
-use hedgerow_model::token::{HeldLocks, Stamp};
-use hedgerow_model::{
-    ColumnType, Direction, EdgeChange, EdgeOutcome, ShortPlan, ShortWrites, StoredEdge, VertexId,
-};
+use hedgerow_model::token::{HeldLocks, Stamp, Stamps};
+use hedgerow_model::{ColumnType, Direction, EdgeChange, Outcome, Staged, StoredEdge, first_bits};
 
-/// A planned change of one edge. The edge itself is the plan.
-#[derive(Clone, Copy, Debug)]
-pub struct LsmPlan(EdgeOutcome);
-
-impl ShortPlan for LsmPlan {
-    #[inline]
-    fn is_change(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn outcome(&self) -> EdgeOutcome {
-        self.0
-    }
-
-    #[inline]
-    fn is_deferred(&self) -> bool {
-        true
-    }
-}
-
-impl ShortWrites for LsmEngine {
-    type Plan = LsmPlan;
-
-    #[inline]
-    fn exists(&self, vertex: VertexId) -> bool {
-        self.vertices.contains(vertex)
+impl LsmEngine {
+    /// Checks the first edges, up to the first that lacks an end or that is in a label with
+    /// records. The edges themselves are the plan.
+    pub(crate) fn stage_edges<'l>(
+        &self,
+        locks: &HeldLocks<'_>,
+        edges: &'l [StoredEdge],
+    ) -> Staged<&'l [StoredEdge]> {
+        let is_staged = |edge: &&StoredEdge| {
+            let (source, destination) = edge.ends();
+            // The column is the same in both directions.
+            let column = self.columns.get(number_of(edge.label, Direction::Out) as usize);
+            column.is_some_and(|column| *column != ColumnType::Record)
+                && self.vertices.contains(source)
+                && self.vertices.contains(destination)
+        };
+        let edges = &edges[..edges.iter().take_while(is_staged).count()];
+        let changes = edges.iter().flat_map(StoredEdge::entries);
+        changes.for_each(|(_, change)| check_lock(locks, change.owner, "changed"));
+        let (commits, mut outcome) = (edges.len(), Outcome::default());
+        if let Some(first) = edges.first() {
+            self.prefetch(edges);
+            let puts = edges.iter().filter(|edge| !edge.deletes()).count();
+            outcome.defer(first.label, puts as u64, (commits - puts) as u64);
+        }
+        Staged { changes: edges, commits, changing: first_bits(commits), outcome }
     }
 
     /// Prefetches the buckets of all ends, then the nodes behind them, then the ends of their rows.
@@ -53,26 +49,12 @@ impl ShortWrites for LsmEngine {
         rows().for_each(|(adjacency, owner)| active.prefetch_end(adjacency, owner));
     }
 
-    /// Returns `None` for a deletion, whose caller wants to know whether the edge existed, for an
-    /// edge with a record, and if memory is limited.
-    #[inline]
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<LsmPlan> {
-        self.plan(locks, edge, may_grow).filter(|plan| plan.0.removed == 0)
-    }
-
-    /// Plans deletions, too: their caller gets the counts of a stream, which may have bounds.
-    fn plan_edges(
-        &self,
-        locks: &HeldLocks<'_>,
-        edges: &[StoredEdge],
-        may_grow: bool,
-        plans: &mut Vec<LsmPlan>,
-    ) {
-        plans.extend(edges.iter().map_while(|edge| self.plan(locks, edge, may_grow)));
+    pub(crate) fn apply_edges(&self, stamps: Stamps, edges: &[StoredEdge]) {
+        edges.iter().zip(stamps.iter()).for_each(|(edge, stamp)| self.apply_edge(stamp, edge));
     }
 
     #[inline]
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, _plan: &LsmPlan) {
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge) {
         let (at, editable_from) = (stamp.at(), stamp.editable_from());
         self.with_active(at, |active| {
             for (stored, change) in edge.entries() {
@@ -81,17 +63,5 @@ impl ShortWrites for LsmEngine {
                 active.push(adjacency, change.owner, change.neighbor, at, editable_from, content);
             }
         });
-    }
-}
-
-impl LsmEngine {
-    #[inline]
-    fn plan(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<LsmPlan> {
-        edge.entries().iter().for_each(|(_, change)| check_lock(locks, change.owner, "changed"));
-        // The column is the same in both directions.
-        let column = self.columns.get(number_of(edge.label, Direction::Out) as usize)?;
-        let puts = edge.entries().iter().all(|(_, change)| change.value.is_some());
-        let outcome = EdgeOutcome { label: edge.label, added: puts.into(), removed: (!puts).into() };
-        (may_grow && *column != ColumnType::Record).then_some(LsmPlan(outcome))
     }
 }

@@ -14,11 +14,11 @@ use crate::sources::RowSources;
 use crate::view::LsmView;
 use hedgerow_in_memory::vertices::VertexSet;
 use hedgerow_log::files::FileSystem;
-use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp, Stamps};
 use hedgerow_model::{
-    Allowance, Catalog, CommitTimestamp, Counts, Direction, Durable, Effects, Engine, EngineError,
-    GrowingCatalog, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared, ReadError,
-    Reclaimed, Topology, UnitLocks, VertexId, ViewState,
+    Allowance, Catalog, Changes, CommitTimestamp, Counts, Direction, Durable, Engine, EngineError,
+    GrowingCatalog, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, ReadError, Reclaimed,
+    Staged, StoredEdge, Topology, UnitLocks, VertexId, ViewState,
 };
 use hedgerow_sync::{Arc, Mutex, RwLock};
 use rayon::ThreadPool;
@@ -29,6 +29,15 @@ use std::ops::ControlFlow;
 pub struct LsmSnapshot {
     sources: Arc<RowSources>,
     kept: KeptRows,
+}
+
+/// Staged changes.
+#[derive(Debug)]
+pub enum LsmStaged<'l> {
+    /// Commits of one edge each.
+    Each(&'l [StoredEdge]),
+    /// A commit of effects.
+    Commit(LsmChanges),
 }
 
 /// Prefetch distance, in changes, for the node of a row; twice the distance for its bucket. Enough
@@ -153,37 +162,48 @@ impl Engine for LsmEngine {
     type Snapshot = LsmSnapshot;
     type View<'s> = LsmView<'s>;
     type Room = ();
-    type Changes<'l> = LsmChanges;
-    type ShortWrites = Self;
+    type Staged<'l> = LsmStaged<'l>;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         LockUnit(vertex.get())
     }
 
-    fn prepare<'l>(
+    fn exists(&self, vertex: VertexId) -> bool {
+        self.vertices.contains(vertex)
+    }
+
+    fn stage<'l>(
         &'l self,
-        locks: &'l HeldLocks<'_>,
-        effects: &'l Effects,
+        locks: &HeldLocks<'l>,
+        changes: Changes<'l>,
         (): &'l mut (),
         allowance: Allowance,
         _pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<LsmChanges>, EngineError> {
+    ) -> Result<Staged<LsmStaged<'l>>, EngineError> {
+        let effects = match changes {
+            Changes::Each(edges) => {
+                let edges = if allowance.is_limited() { &[] } else { edges };
+                return Ok(self.stage_edges(locks, edges).map(LsmStaged::Each));
+            }
+            Changes::Commit { effects, .. } => effects,
+        };
         let newest = self.latest(locks)?;
         let (changes, outcome) = LsmChanges::of(effects, locks, &newest)?;
         if allowance.is_limited() {
             allowance.check(self.memory().total_bytes(), changes.bytes() as isize)?;
         }
-        // Comparing with the existing state would require reading it.
-        let changed = if changes.versions.is_empty() { Some(false) } else { None };
-        Ok(Prepared { changes, outcome, changed })
+        let is_change = !changes.versions.is_empty();
+        Ok(Staged::commit(LsmStaged::Commit(changes), outcome, is_change))
     }
 
-    fn apply(&self, stamp: Stamp, changes: LsmChanges) {
-        self.with_active(stamp.at(), |active| self.apply_to(active, &stamp, &changes));
-    }
-
-    fn short_writes(&self) -> Option<&Self> {
-        Some(self)
+    fn apply(&self, _locks: &mut HeldLocks<'_>, stamps: Stamps, staged: LsmStaged<'_>) {
+        match staged {
+            LsmStaged::Each(edges) => self.apply_edges(stamps, edges),
+            LsmStaged::Commit(changes) => {
+                let stamp = stamps.first();
+                self.with_active(stamp.at(), |active| self.apply_to(active, &stamp, &changes));
+            }
+        }
     }
 
     /// O(1) amortized. Waits briefly for a flush or a compaction that replaces the sources.

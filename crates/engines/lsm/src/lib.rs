@@ -49,8 +49,7 @@ mod view;
 
 pub use changes::LsmChanges;
 pub use cursor::{LsmAdjacency, LsmCursor};
-pub use edge::LsmPlan;
-pub use engine::LsmSnapshot;
+pub use engine::{LsmSnapshot, LsmStaged};
 pub use graph::LsmEngine;
 pub use mem_graph::{MemContent, MemGraph, MemVersions};
 pub use rows::LsmRows;

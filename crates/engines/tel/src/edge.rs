@@ -1,4 +1,4 @@
-//! The fast path: a single edge is looked up in its logs, and appended or ended there.
+//! Commits of one edge each: the edge is looked up in its logs, and appended or ended there.
 
 use crate::apply::Applied;
 use crate::block::{BlockWriter, END_OF_TIME, EntryLog, OwnedBlock};
@@ -7,37 +7,38 @@ use crate::graph::{AdjacencyTable, Tel, check_lock};
 use crate::index::BlockIndex;
 use crate::keeps::Locked;
 use crate::layout::Need;
-use crate::prepare::{NEW, NOTHING, fit_for_more, position_of};
-use hedgerow_model::token::{HeldLocks, Stamp};
-use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, ShortPlan, ShortWrites, StoredEdge, VertexId};
+use crate::stage::{NEW, NOTHING, fit_for_more, position_of};
+use hedgerow_model::token::{HeldLocks, Stamp, Stamps};
+use hedgerow_model::{Direction, EdgeChange, Outcome, Staged, StoredEdge, VertexId};
 use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
 
-/// Maximum size of a log that the fast path copies to a larger block, which takes little time.
+/// Maximum size of a log that is copied to a larger block while a single edge is applied, which
+/// takes little time.
 const COPIED_BYTES: usize = 1 << 15;
 
 /// Bytes at the start of a block prefetched before the accessed part is known.
 const FIRST_LINES: usize = 128;
 
-/// A planned change of one edge, located in its logs.
+/// A change of one edge, located in its logs.
 #[derive(Clone, Copy, Debug)]
-pub struct TelPlan {
+pub struct EdgePlan {
     changed: bool,
-    outcome: EdgeOutcome,
+    /// Edges added and removed.
+    added: u64,
+    removed: u64,
     /// The position of each entry in its log, or `NEW`, or `NOTHING` if there is nothing to do.
     positions: [u32; 2],
 }
 
-impl ShortPlan for TelPlan {
-    #[inline]
-    fn is_change(&self) -> bool {
-        self.changed
-    }
+/// Room for the plans of edges that are staged together, of which most commits have one.
+pub(crate) type EdgePlans = SmallVec<[EdgePlan; 1]>;
 
-    #[inline]
-    fn outcome(&self) -> EdgeOutcome {
-        self.outcome
-    }
+/// Staged commits of one edge each.
+#[derive(Debug)]
+pub struct StagedEdges<'l> {
+    edges: &'l [StoredEdge],
+    plans: &'l [EdgePlan],
 }
 
 /// One entry of an edge, and its log.
@@ -51,67 +52,65 @@ struct EdgeEntry<'l> {
 /// The entries of all edges planned together.
 type EdgeEntries<'l> = SmallVec<[EdgeEntry<'l>; 16]>;
 
-impl ShortWrites for Tel {
-    type Plan = TelPlan;
-
+impl Tel {
+    /// Plans the changes of the first edges: up to the first that lacks an end, that is in a label
+    /// with records, for which a large log would have to be copied, or for which a log would grow
+    /// although `may_grow` is false or the file is full. Runs each step for all edges before the
+    /// next step, so that their cache misses overlap.
     #[inline]
-    fn exists(&self, vertex: VertexId) -> bool {
-        self.vertices.get(vertex.get()).is_some_and(Vertex::exists_now)
-    }
-
-    /// Prefetches the slots of all ends, then the blocks that they point to.
-    #[inline]
-    fn prefetch(&self, edges: &[StoredEdge]) {
-        let slots = |edge: &StoredEdge| -> SmallVec<[_; 2]> {
-            let entries = edge.entries().iter();
-            entries
-                .filter_map(|(stored, change)| self.index(*stored).directory.get(change.owner.get()))
-                .collect()
+    pub(crate) fn stage_edges<'l>(
+        &self,
+        locks: &HeldLocks<'l>,
+        edges: &'l [StoredEdge],
+        plans: &'l mut EdgePlans,
+        may_grow: bool,
+    ) -> Staged<StagedEdges<'l>> {
+        plans.clear();
+        let is_several = edges.len() > 1;
+        if is_several {
+            self.prefetch(edges);
+        }
+        let mut entries = EdgeEntries::new();
+        let is_found = |edge: &&'l StoredEdge| {
+            let (source, destination) = edge.ends();
+            let exist = self.exists_now(source) && self.exists_now(destination);
+            if exist {
+                self.find_entries(locks, edge, &mut entries);
+            }
+            exist
         };
-        if let [_, _, ..] = edges {
-            for edge in edges {
-                slots(edge).into_iter().for_each(|slot| prefetch(slot, 1));
-                let (source, destination) = edge.ends();
-                let existence = [source, destination].map(|end| self.vertices.get(end.get()));
-                existence.into_iter().flatten().for_each(|slot| prefetch(slot, 1));
+        let found = edges.iter().take_while(is_found).count();
+        if is_several {
+            for EdgeEntry { change, log, .. } in &entries {
+                log.iter().for_each(|log| log.prefetch_change(change.neighbor));
             }
         }
-        edges.iter().flat_map(slots).for_each(|slot| BlockIndex::prefetch_block(slot, FIRST_LINES));
-    }
-
-    /// Returns `None` if a large log would have to be copied, or if a log would grow although
-    /// `may_grow` is false or the file is full.
-    #[inline]
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<TelPlan> {
-        let mut entries = EdgeEntries::new();
-        self.find_entries(locks, edge, &mut entries);
-        self.plan_entries(edge, &entries, may_grow)
-    }
-
-    /// Runs each step for all edges before the next step.
-    fn plan_edges(
-        &self,
-        locks: &HeldLocks<'_>,
-        edges: &[StoredEdge],
-        may_grow: bool,
-        plans: &mut Vec<TelPlan>,
-    ) {
-        let mut entries = EdgeEntries::new();
-        edges.iter().for_each(|edge| self.find_entries(locks, edge, &mut entries));
-        for EdgeEntry { change, log, .. } in &entries {
-            log.iter().for_each(|log| log.prefetch_change(change.neighbor));
-        }
-        let mut entries = entries.as_slice();
-        for edge in edges {
+        let (mut entries, mut changing, mut outcome) = (entries.as_slice(), 0, Outcome::default());
+        let (mut added, mut removed) = (0, 0);
+        for (number, edge) in edges[..found].iter().enumerate() {
             let (own, others) = entries.split_at(edge.entries().len());
-            let Some(plan) = self.plan_entries(edge, own, may_grow) else { return };
+            let Some(plan) = self.plan_entries(edge, own, may_grow) else { break };
+            changing |= u64::from(plan.changed) << number;
+            (added, removed) = (added + plan.added, removed + plan.removed);
             plans.push(plan);
             entries = others;
         }
+        if added + removed > 0 {
+            outcome.count(edges[0].label, added, removed);
+        }
+        Staged { changes: StagedEdges { edges, plans }, commits: plans.len(), changing, outcome }
     }
 
     #[inline]
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &TelPlan) {
+    pub(crate) fn apply_edges(&self, stamps: Stamps, StagedEdges { edges, plans }: StagedEdges<'_>) {
+        let changes = edges.iter().zip(plans).filter(|(_, plan)| plan.changed);
+        for ((edge, plan), stamp) in changes.zip(stamps.iter()) {
+            self.apply_edge(stamp, edge, plan);
+        }
+    }
+
+    #[inline]
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
         let mut applied = Applied::new(self, stamp);
         for ((direction, change), position) in edge.entries().iter().zip(plan.positions) {
             if position == NOTHING {
@@ -135,17 +134,33 @@ impl ShortWrites for Tel {
         }
         applied.finish();
     }
-}
 
-impl Tel {
+    #[inline]
+    pub(crate) fn exists_now(&self, vertex: VertexId) -> bool {
+        self.vertices.get(vertex.get()).is_some_and(Vertex::exists_now)
+    }
+
+    /// Prefetches the slots of all ends, then the blocks that they point to.
+    #[inline]
+    fn prefetch(&self, edges: &[StoredEdge]) {
+        let slots = |edge: &StoredEdge| -> SmallVec<[_; 2]> {
+            let entries = edge.entries().iter();
+            entries
+                .filter_map(|(stored, change)| self.index(*stored).directory.get(change.owner.get()))
+                .collect()
+        };
+        for edge in edges {
+            slots(edge).into_iter().for_each(|slot| prefetch(slot, 1));
+            let (source, destination) = edge.ends();
+            let existence = [source, destination].map(|end| self.vertices.get(end.get()));
+            existence.into_iter().flatten().for_each(|slot| prefetch(slot, 1));
+        }
+        edges.iter().flat_map(slots).for_each(|slot| BlockIndex::prefetch_block(slot, FIRST_LINES));
+    }
+
     /// Appends the entries of an edge, each with its log.
     #[inline]
-    fn find_entries<'l>(
-        &self,
-        locks: &'l HeldLocks<'_>,
-        edge: &'l StoredEdge,
-        entries: &mut EdgeEntries<'l>,
-    ) {
+    fn find_entries<'l>(&self, locks: &HeldLocks<'l>, edge: &'l StoredEdge, entries: &mut EdgeEntries<'l>) {
         for (direction, change) in edge.entries() {
             check_lock(locks, change.owner);
             let table = self.table_at(self.position(edge.label, *direction));
@@ -155,7 +170,7 @@ impl Tel {
     }
 
     #[inline]
-    fn plan_entries(&self, edge: &StoredEdge, entries: &[EdgeEntry<'_>], may_grow: bool) -> Option<TelPlan> {
+    fn plan_entries(&self, edge: &StoredEdge, entries: &[EdgeEntry<'_>], may_grow: bool) -> Option<EdgePlan> {
         if self.records.has_records(edge.label) {
             // The edge's record is put or deleted with it.
             return None;
@@ -185,8 +200,7 @@ impl Tel {
                 removed += u64::from(change.value.is_none());
             }
         }
-        let outcome = EdgeOutcome { label: edge.label, added, removed };
-        Some(TelPlan { changed, outcome, positions })
+        Some(EdgePlan { changed, added, removed, positions })
     }
 }
 

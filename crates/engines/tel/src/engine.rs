@@ -1,26 +1,47 @@
 //! The implementation of [`Engine`].
 
+use crate::edge::{EdgePlans, StagedEdges};
 use crate::graph::{AdjacencyTable, Tel, unit_of};
-use crate::prepare::TelChanges;
+use crate::stage::TelChanges;
 use crate::view::TelView;
 use hedgerow_in_memory::records::StagedEffects;
-use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
-    Allowance, Effects, Engine, EngineError, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
-    Prepared, ReadError, Retained, UnitLocks, VertexId,
+    Allowance, Changes, Engine, EngineError, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
+    ReadError, Retained, Staged, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
+
+/// Reusable room for what is staged.
+#[derive(Debug, Default)]
+pub struct TelRoom {
+    effects: StagedEffects,
+    plans: EdgePlans,
+}
+
+/// Staged changes.
+#[derive(Debug)]
+pub enum TelStaged<'l> {
+    /// Commits of one edge each.
+    Each(StagedEdges<'l>),
+    /// A commit of effects.
+    Commit(TelChanges<'l>),
+}
 
 impl Engine for Tel {
     type Snapshot = ();
     type View<'s> = TelView<'s>;
-    type Room = StagedEffects;
-    type Changes<'l> = TelChanges<'l>;
-    type ShortWrites = Self;
+    type Room = TelRoom;
+    type Staged<'l> = TelStaged<'l>;
 
     #[inline]
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(vertex)
+    }
+
+    #[inline]
+    fn exists(&self, vertex: VertexId) -> bool {
+        self.exists_now(vertex)
     }
 
     /// Copies the blocks that have no room, and writes new entries where no reader looks yet.
@@ -28,24 +49,33 @@ impl Engine for Tel {
     /// [`Capacity`](EngineError::Capacity) is the only kind of error: memory or, with the blocks in
     /// a file, the disk ran out. Panics if the effects name a label or a direction that is not
     /// stored: the caller resolved them against the catalog.
-    fn prepare<'l>(
+    #[inline]
+    fn stage<'l>(
         &'l self,
-        locks: &'l HeldLocks<'_>,
-        effects: &'l Effects,
-        room: &'l mut StagedEffects,
+        locks: &HeldLocks<'l>,
+        changes: Changes<'l>,
+        room: &'l mut TelRoom,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<TelChanges<'l>>, EngineError> {
-        self.prepare_changes(locks, effects, room, allowance, pool)
-    }
-
-    fn apply(&self, stamp: Stamp, changes: TelChanges<'_>) {
-        self.apply_changes(stamp, changes);
+    ) -> Result<Staged<TelStaged<'l>>, EngineError> {
+        match changes {
+            Changes::Each(edges) => {
+                let may_grow = !allowance.is_limited();
+                Ok(self.stage_edges(locks, edges, &mut room.plans, may_grow).map(TelStaged::Each))
+            }
+            Changes::Commit { effects, .. } => {
+                let staged = self.stage_effects(locks, effects, &mut room.effects, allowance, pool)?;
+                Ok(staged.map(TelStaged::Commit))
+            }
+        }
     }
 
     #[inline]
-    fn short_writes(&self) -> Option<&Self> {
-        Some(self)
+    fn apply(&self, _locks: &mut HeldLocks<'_>, stamps: Stamps, staged: TelStaged<'_>) {
+        match staged {
+            TelStaged::Each(edges) => self.apply_edges(stamps, edges),
+            TelStaged::Commit(changes) => self.apply_changes(stamps.first(), changes),
+        }
     }
 
     /// O(stored directions).

@@ -8,16 +8,16 @@ use hedgerow_model::token::HeldLocks;
 pub(crate) struct Locked<'l>(std::marker::PhantomData<&'l ()>);
 
 impl<'l> Locked<'l> {
-    /// Creates the proof from held locks. The caller has checked that they cover the vertices that
-    /// it looks up.
+    /// Creates the proof from held locks, for as long as they are held. The caller has checked that
+    /// they cover the vertices that it looks up.
     #[inline]
-    pub(crate) fn by(_locks: &'l HeldLocks<'_>) -> Self {
+    pub(crate) fn by(_locks: &HeldLocks<'l>) -> Self {
         Locked(std::marker::PhantomData)
     }
 
-    /// Like [`Locked::by`], but borrowed for as long as the locks are held.
+    /// Like [`Locked::by`], but borrowed.
     #[inline]
-    pub(crate) fn of(_locks: &'l HeldLocks<'_>) -> &'l Self {
+    pub(crate) fn of(_locks: &HeldLocks<'l>) -> &'l Self {
         &Locked(std::marker::PhantomData)
     }
 
@@ -31,6 +31,6 @@ impl<'l> Locked<'l> {
     }
 }
 
-// SAFETY: a target found under a lock stays until the holder unlinks it, and the holder does not
-// use it afterwards.
+// SAFETY: a target found under a lock stays until the holder unlinks it, when it applies what it
+// staged. That consumes what was staged, and ends all views of the locked state.
 unsafe impl Keeps for Locked<'_> {}

@@ -13,7 +13,7 @@
 //! | `store/` | the allocator of blocks |
 //! | `directory`, `index` | maps a vertex to its slot, to its blocks |
 //! | `keeps` | proofs that a slot's target is not freed during use |
-//! | `prepare`, `apply`, `edge` | commits; the fast path of one edge |
+//! | `stage`, `apply`, `edge` | commits; the fast path of one edge |
 //! | `garbage`, `reclaim`, `sparse` | old entries, and rewriting the logs that have many |
 //! | `view`, `cursor` | reading |
 //!
@@ -70,11 +70,11 @@ mod header;
 mod index;
 mod keeps;
 mod layout;
-mod prepare;
 mod reclaim;
 mod retired;
 mod scan;
 mod sparse;
+mod stage;
 mod store;
 mod view;
 
@@ -86,7 +86,8 @@ mod tests;
 extern crate self as hedgerow_tel;
 
 pub use cursor::TelCursor;
-pub use edge::TelPlan;
+pub use edge::StagedEdges;
+pub use engine::{TelRoom, TelStaged};
 pub use graph::Tel;
-pub use prepare::TelChanges;
+pub use stage::TelChanges;
 pub use view::{TelAdjacency, TelView};

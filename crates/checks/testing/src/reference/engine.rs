@@ -5,16 +5,16 @@ use super::entry::{Entry, Key, Table};
 use super::file::{name_of, unwritten};
 use super::graph::ReferenceEngine;
 use super::manifest::Flushed;
-use super::prepare::ReferenceChanges;
 use super::recent::Recent;
 use super::sources::Sources;
+use super::stage::ReferenceChanges;
 use super::view::ReferenceView;
 use hedgerow_encoding::{EntryKey, decode_vertex};
-use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
-    Admission, Allowance, CommitTimestamp, Counts, Durable, Effects, Engine, EngineError, KeyRef,
-    LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, NoShortWrites, Prepared, ReadError, Reclaimed,
-    UnitLocks, VertexId, ViewState,
+    Admission, Allowance, Changes, CommitTimestamp, Counts, Durable, Engine, EngineError, KeyRef,
+    LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, ReadError, Reclaimed, Staged, UnitLocks, VertexId,
+    ViewState,
 };
 use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::Ordering;
@@ -27,30 +27,44 @@ impl Engine for ReferenceEngine {
     type Snapshot = ReferenceSnapshot;
     type View<'s> = ReferenceView<'s>;
     type Room = ();
-    type Changes<'l> = ReferenceChanges;
-    type ShortWrites = NoShortWrites;
+    type Staged<'l> = ReferenceChanges;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         LockUnit(vertex.get())
     }
 
-    fn prepare<'l>(
+    fn exists(&self, vertex: VertexId) -> bool {
+        self.vertices.contains(vertex)
+    }
+
+    /// Stages effects only: a single edge takes the same way as any other commit.
+    fn stage<'l>(
         &'l self,
-        locks: &'l HeldLocks<'_>,
-        effects: &'l Effects,
+        locks: &HeldLocks<'l>,
+        changes: Changes<'l>,
         (): &'l mut (),
         allowance: Allowance,
         _pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<ReferenceChanges>, EngineError> {
-        self.prepare_changes(locks, effects, allowance)
+    ) -> Result<Staged<ReferenceChanges>, EngineError> {
+        match changes {
+            Changes::Commit { effects, .. } => self.stage_effects(locks, effects, allowance),
+            Changes::Each(_) => Ok(Staged::none(ReferenceChanges(Vec::new()))),
+        }
     }
 
-    fn apply(&self, stamp: Stamp, changes: ReferenceChanges) {
+    fn apply(&self, _locks: &mut HeldLocks<'_>, stamps: Stamps, ReferenceChanges(changes): ReferenceChanges) {
+        let vertices = changes.iter().filter(|(key, _)| key.table == Table::VERTICES);
+        for (Key { entry, .. }, content) in vertices {
+            match content {
+                Some(_) => self.vertices.insert(VertexId::new(entry.owner)),
+                None => self.vertices.remove(VertexId::new(entry.owner)),
+            }
+        }
         // May overlap with other commits, but not with a flush or merge, which would miss changes
         // to the old sources.
         let sources = self.sources.lock();
         let mut recent = sources.recent.lock();
-        changes.0.into_iter().for_each(|(key, content)| recent.put(stamp, key, content));
+        changes.into_iter().for_each(|(key, content)| recent.put(stamps.first(), key, content));
     }
 
     fn add_label(&self, label: &LabelSchema) {

@@ -6,6 +6,7 @@ use super::manifest::{self, Flushed, Manifest};
 use super::options::ReferenceOptions;
 use super::sources::Sources;
 use hedgerow_encoding::{EntryKey, ParallelList};
+use hedgerow_in_memory::vertices::VertexSet;
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
@@ -25,6 +26,8 @@ pub struct ReferenceEngine {
     /// The sources of views. A flush or a merge replaces them as a whole.
     pub(super) sources: Mutex<Arc<Sources>>,
     pub(super) durable_through: AtomicU64,
+    /// The vertices that exist.
+    pub(super) vertices: VertexSet,
     /// The counts as of opening.
     pub(super) counts: Counts,
     /// Flushes and merges take turns.
@@ -59,13 +62,15 @@ impl ReferenceEngine {
         let opened =
             named.iter().map(|(number, bytes)| SortedFile::open(&*files, *number, *bytes).map(Arc::new));
         let sources = Sources { files: opened.collect::<Result<_, _>>()?, ..Sources::default() };
-        let counts = count(&sources, &options, flushed.vertex_bound)?;
+        let vertices = VertexSet::default();
+        let counts = count(&sources, &options, &vertices, flushed.vertex_bound)?;
         Ok(ReferenceEngine {
             catalog: (&options.catalog).into(),
             options,
             files: Some(files),
             sources: Mutex::new(Arc::new(sources)),
             durable_through: AtomicU64::new(flushed.durable_through.0),
+            vertices,
             counts,
             work: Mutex::new(Work { flushed, next_file, merged: Vec::new() }),
         })
@@ -80,6 +85,7 @@ impl ReferenceEngine {
             files: None,
             sources: Mutex::default(),
             durable_through: AtomicU64::default(),
+            vertices: VertexSet::default(),
             counts: Counts::default(),
             work: Mutex::new(Work { flushed: Flushed::default(), next_file: 0, merged: Vec::new() }),
         }
@@ -122,13 +128,19 @@ impl ReferenceEngine {
     }
 }
 
-/// Counts the graph in these sources.
-fn count(sources: &Sources, options: &ReferenceOptions, vertex_bound: u32) -> Result<Counts, ReadError> {
+/// Counts the graph in these sources, and collects its vertices.
+fn count(
+    sources: &Sources,
+    options: &ReferenceOptions,
+    vertices: &VertexSet,
+    vertex_bound: u32,
+) -> Result<Counts, ReadError> {
     let mut counts = Counts { vertex_bound, ..Counts::default() };
     for visible in sources.visible(Table::all(), CommitTimestamp(u64::MAX)) {
         let (Key { table, entry: EntryKey { owner, neighbor } }, content) = visible?;
         let Some((label, direction)) = table.adjacency() else {
             counts.vertices += 1;
+            vertices.insert(VertexId::new(owner));
             continue;
         };
         if options.topology.is_canonical_entry(direction, VertexId::new(owner), VertexId::new(neighbor)) {

@@ -10,7 +10,7 @@
 //! - `file.rs`: a sorted file, written by each flush. `manifest.rs` lists the files.
 //! - `sources.rs`: files and recent entries merged, at a timestamp; drops garbage.
 //! - `graph.rs`: the state of the engine, made of the parts above; `options.rs`: its options.
-//! - `prepare.rs`, `view.rs`, `engine.rs`: the traits, implemented with it.
+//! - `stage.rs`, `view.rs`, `engine.rs`: the traits, implemented with it.
 
 mod engine;
 mod entry;
@@ -18,9 +18,9 @@ mod file;
 mod graph;
 mod manifest;
 mod options;
-mod prepare;
 mod recent;
 mod sources;
+mod stage;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -29,7 +29,7 @@ pub use engine::ReferenceSnapshot;
 pub use file::PREFIX;
 pub use graph::ReferenceEngine;
 pub use options::ReferenceOptions;
-pub use prepare::ReferenceChanges;
+pub use stage::ReferenceChanges;
 pub use view::{ReferenceRows, ReferenceView};
 
 use hedgerow_erased::{ErasedEngine, Make, NamedEngine};

@@ -124,30 +124,29 @@ impl<'s> Acquired<'s> {
         let mut holdings = Holdings::new(store);
         holdings.hold_units(units);
         let acquired = Acquired { holdings, ids };
-        Ok((store.dictionary.is_dense() || acquired.all_exist(store)?).then_some(acquired))
+        Ok((store.dictionary.is_dense() || acquired.all_exist(store)).then_some(acquired))
     }
 
     /// Returns true if every id is an existing vertex. If not, another commit has assigned the id,
     /// has not created the vertex yet, and may still fail.
-    fn all_exist(&self, store: &Store) -> Result<bool, Error> {
-        let held = self.held();
-        let latest = store.latest(&held)?;
-        for id in self.ids.iter().flat_map(|ids| ids.first.into_iter().chain(ids.second)) {
-            if !latest.contains_vertex(id)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+    fn all_exist(&self, store: &Store) -> bool {
+        let mut ids = self.ids.iter().flat_map(|ids| ids.first.into_iter().chain(ids.second));
+        ids.all(|id| store.engine.exists(id))
     }
 
     /// The proof for the engine that the units are locked.
-    pub fn held(&self) -> HeldLocks<'_> {
+    pub fn held(&mut self) -> HeldLocks<'_> {
         self.holdings.held()
     }
 
     /// The ids of each operation's keys.
     pub(crate) fn ids(&self) -> &[OperationIds] {
         &self.ids
+    }
+
+    /// The proof that the units are locked, with the ids of each operation's keys.
+    pub(crate) fn held_and_ids(&mut self) -> (HeldLocks<'_>, &[OperationIds]) {
+        (self.holdings.held(), &self.ids)
     }
 
     /// Resolves other operations on the locked keys, which all have ids.
@@ -245,14 +244,14 @@ fn lock_with_neighbors<'s>(
 ) -> Result<LockGuard<&'s LockTable>, Error> {
     let table = &store.units;
     for _ in 0..LOCK_ATTEMPTS {
-        let guard = LockGuard::lock(table, stripes);
+        let mut guard = LockGuard::lock(table, stripes);
         let mut missing = Stripes::new();
         {
             let held = guard.held(&store.sequencer);
             let latest = store.latest(&held)?;
             for_each_incident(store, &latest, deleted, |_, _, _, neighbor| {
                 let unit = store.engine.lock_unit(neighbor);
-                if !guard.covers(unit) {
+                if !held.covers(unit) {
                     missing.push(table.stripe(unit));
                 }
             })?;

@@ -114,8 +114,8 @@ impl<'s> Holdings<'s> {
     }
 
     /// The proof for the engine that the units are locked. Only after the growing phase.
-    pub fn held(&self) -> HeldLocks<'_> {
-        let units = self.units.as_ref().expect("the growing phase is over");
+    pub fn held(&mut self) -> HeldLocks<'_> {
+        let units = self.units.as_mut().expect("the growing phase is over");
         units.held(&self.assigned.store().sequencer)
     }
 }

@@ -1,5 +1,5 @@
-//! Bulk ingest: many edges as one commit, sorted, deduplicated and applied in parallel, or
-//! [appended](super::append) in the order in which they came.
+//! Bulk ingest: many edges as one commit, sorted, deduplicated and applied in parallel, or appended
+//! in the order in which they came.
 
 use crate::commit::entries::{EndIds, changed_entries, put_entries};
 use crate::commit::holdings::{AssignedIds, Holdings};
@@ -11,15 +11,15 @@ use crate::error::Error;
 use crate::store::Store;
 use fixedbitset::FixedBitSet;
 use hedgerow_log::Durability;
-use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, Column, ColumnType, EdgeValue, Effects, Engine, KeyRef, LabelId, Record, Topology,
-    VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, AppendedEdges, Column, ColumnType, EdgeChange, EdgeValue, Effects, Engine, KeyRef,
+    LabelId, Record, Topology, VertexChange, VertexEffect, VertexId,
 };
 use hedgerow_sequencer::{LockGuard, Stripes, WriterKind};
 use hedgerow_sync::map_chunks;
 use rayon::ThreadPool;
 use smallvec::SmallVec;
+use std::convert::Infallible;
 
 /// The edges of a bulk ingest, by position.
 ///
@@ -138,7 +138,7 @@ impl Store {
             holdings.keys = Some(self.dictionary.lock(missing.iter().flat_map(|edge| edges.keys(*edge))));
         }
         self.assign_missing(edges, &missing, &mut ends, &mut holdings.assigned)?;
-        let as_they_came = self.as_they_came(bulk, &ends);
+        let as_they_came = (self.may_append(label) && !ends.is_empty()).then(|| AsTheyCame::of(edges, &ends));
         let adjacencies = match as_they_came {
             Some(_) => SmallVec::new(),
             None => entries(self.topology, bulk, &ends, pool),
@@ -147,10 +147,10 @@ impl Store {
         let vertices = distinct(&ends);
         let lock = || LockGuard::lock(&self.units, self.stripes_of(vertices.iter().copied()));
         holdings.hold_units(appending.unwrap_or_else(lock));
-        let mut created = self.missing_vertices(&vertices, &holdings.held(), pool)?;
+        let mut created = self.missing_vertices(&vertices, pool);
         if !created.is_empty() && holdings.lock_if_appending(|| self.stripes_of(created.iter().copied())) {
             // Another commit that appends may have created some vertices before they were locked.
-            created = self.missing_of(&created, &holdings.held())?;
+            created = self.engine.missing(&created);
         }
         // Checked last: a key may have lost its id to another key, whose vertex was found instead.
         let keys_changed = self.dictionary.generation() != generation && !lock_all_keys;
@@ -173,10 +173,8 @@ impl Store {
             };
             laid(self, &holdings.held(), bulk, records, &ends, &mut resolved)?;
         }
-        let applied = match &as_they_came {
-            Some(edges) => self.finish_appended(&holdings.held(), bulk, edges, &resolved)?,
-            None => self.finish(&holdings.held(), &resolved, WriterKind::Blind, input)?,
-        };
+        let appended = as_they_came.as_ref().map(|edges| edges.to_append(label));
+        let applied = self.finish(&mut holdings.held(), &resolved, appended, WriterKind::Blind, input)?;
         holdings.assigned.keep();
         Ok(Some(applied.release(self, holdings)))
     }
@@ -212,21 +210,11 @@ impl Store {
     }
 
     /// The vertices that do not exist yet, in the same order.
-    fn missing_vertices(
-        &self,
-        vertices: &[VertexId],
-        held: &HeldLocks<'_>,
-        pool: Option<&ThreadPool>,
-    ) -> Result<Vec<VertexId>, Error> {
+    fn missing_vertices(&self, vertices: &[VertexId], pool: Option<&ThreadPool>) -> Vec<VertexId> {
         let chunks = vertices.chunks(LOOK_UP_CHUNK).collect();
-        Ok(map_chunks(pool, chunks, |vertices: &[VertexId]| self.missing_of(vertices, held))?.concat())
-    }
-
-    /// Like [`missing_vertices`](Self::missing_vertices), on this thread.
-    fn missing_of(&self, vertices: &[VertexId], held: &HeldLocks<'_>) -> Result<Vec<VertexId>, Error> {
-        let mut missing = Vec::new();
-        self.engine.add_missing(held, vertices, &mut missing)?;
-        Ok(missing)
+        let Ok(missing) =
+            map_chunks(pool, chunks, |vertices| Ok::<_, Infallible>(self.engine.missing(vertices)));
+        missing.concat()
     }
 
     /// The stripes of the locks of vertices.
@@ -249,6 +237,27 @@ impl Store {
             Effects { vertices: created.iter().map(put).collect(), adjacencies, ..Effects::default() };
         self.add_keys(&mut effects);
         Ok(Resolved { effects, created: created.into(), ..Resolved::default() })
+    }
+}
+
+/// The edges of a bulk write, in the order in which they came.
+struct AsTheyCame {
+    positions: Vec<u64>,
+    values: Vec<u64>,
+}
+
+impl AsTheyCame {
+    fn of(edges: &dyn BulkEdges, ends: &[EndIds]) -> Self {
+        let position = |(source, destination): &EndIds| EdgeChange::position_of(*source, *destination);
+        let values = match edges.value_type() {
+            ColumnType::Unit => Vec::new(),
+            _ => (0..ends.len()).map(|edge| edges.value(edge).0).collect(),
+        };
+        AsTheyCame { positions: ends.iter().map(position).collect(), values }
+    }
+
+    fn to_append(&self, label: LabelId) -> AppendedEdges<'_> {
+        AppendedEdges { label, deletes: false, edges: &self.positions, values: &self.values }
     }
 }
 

@@ -1,23 +1,19 @@
-//! The commit pipeline: locks in order, conflicts and conditions, prepare, stamp, apply, settle.
+//! The commit pipeline: locks in order, conflicts and conditions, stage, stamp, apply, settle.
 //!
 //! See `docs/concurrency.md` for the protocol and its invariants.
 
 pub(crate) mod acquire;
-pub(crate) mod append;
-mod append_each;
 pub(crate) mod decided;
-pub(crate) mod each;
-pub(crate) mod edge;
+pub(crate) mod edges;
 pub(crate) mod entries;
-pub(crate) mod group;
 mod holdings;
 pub(crate) mod ingest;
 mod ingest_lists;
 pub(crate) mod ingest_records;
 mod known_ids;
 mod pairs;
-mod plan_each;
 pub(crate) mod resolve;
+pub(crate) mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -25,15 +21,16 @@ use crate::conflicts::Touched;
 use crate::error::Error;
 use crate::store::Store;
 use acquire::{Acquired, OperationIds, ReadSet};
-use decided::{AppliedCommit, PreparedEffects};
+use decided::{AppliedCommit, Stamping};
 use hedgerow_erased::ErasedRoom;
-use hedgerow_log::Durability;
+use hedgerow_log::{Body, Durability};
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
-    Adjacency, Allowance, CommitTimestamp, Count, Cursor, DeferredOutcome, EdgeChange, Effects, Engine,
-    GraphView, Key, LabelId, Operation, Outcome, Reclaimed, VertexId,
+    Adjacency, Allowance, AppendedEdges, Changes, CommitTimestamp, Count, Cursor, DeferredOutcome,
+    EdgeChange, EdgeOutcome, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Operation, Outcome,
+    Reclaimed, VertexId,
 };
-use hedgerow_sequencer::WriterKind;
+use hedgerow_sequencer::{CountChanges, WriterKind};
 use resolve::{DeferredCounts, Resolved};
 
 /// Estimated bytes of a changed edge or vertex, for the admission of commits by engines.
@@ -149,12 +146,12 @@ impl Store {
         input: Option<&[u8]>,
     ) -> Result<Commit, Error> {
         let resolved = {
-            let held = acquired.held();
+            let (held, ids) = acquired.held_and_ids();
             let latest = self.latest(&held)?;
-            resolve::resolve(self, &latest, operations, acquired.ids())?
+            resolve::resolve(self, &latest, operations, ids)?
         };
         acquired.assigned().release_unless(|id| resolved.created.binary_search(&id).is_ok());
-        let mut applied = self.finish(&acquired.held(), &resolved, writer, input)?;
+        let mut applied = self.finish(&mut acquired.held(), &resolved, None, writer, input)?;
         applied.commit.conditions_failed = resolved.conditions_failed;
         acquired.assigned().keep();
         Ok(applied.release(self, acquired))
@@ -205,42 +202,80 @@ impl Store {
         }
     }
 
-    /// The shrinking phase: prepare, stamp, apply. The locks of all changes are held. With `input`,
-    /// an importer's position, there is a commit even if nothing else changes.
-    fn finish(
+    /// Stages, stamps and applies decided changes, with further edges to append. The locks of all
+    /// changes are held, except for appended edges. With `input`, an importer's position, there is
+    /// a commit even if nothing else changes.
+    pub(crate) fn finish(
         &self,
-        held: &HeldLocks<'_>,
+        held: &mut HeldLocks<'_>,
         resolved: &Resolved,
+        appended: Option<AppendedEdges<'_>>,
         writer: WriterKind,
         input: Option<&[u8]>,
     ) -> Result<AppliedCommit, Error> {
-        let pool = self.pool_for(resolved.effects.len());
+        let (effects, mut room) = (&resolved.effects, ErasedRoom::default());
         let allowance = match resolved.only_deletes {
             true => Allowance::UNLIMITED,
             false => self.allowance(),
         };
-        let (mut room, nothing) = (ErasedRoom::default(), Resolved::default());
-        let mut prepared = self.engine.prepare(held, &resolved.effects, &mut room, allowance, pool)?;
+        let changes = Changes::Commit { effects, appended };
+        let staged = self.engine.stage(held, changes, &mut room, allowance, self.pool_for(effects.len()))?;
+        let (mut outcome, mut is_change) = (staged.outcome, staged.changing > 0);
         match resolved.deferred_counts {
-            DeferredCounts::LookedUp if !prepared.outcome.deferred.is_empty() => {
-                self.count_deferred(held, &resolved.effects, &mut prepared.outcome)?;
-                let Outcome { edges, parallel, .. } = &prepared.outcome;
-                let is_change = edges.iter().any(|of| of.added + of.removed > 0) || !parallel.is_empty();
-                prepared.changed = Some(is_change);
+            DeferredCounts::LookedUp if !outcome.deferred.is_empty() => {
+                self.count_deferred(held, effects, &mut outcome)?;
+                let Outcome { edges, parallel, .. } = &outcome;
+                is_change = edges.iter().any(|of| of.added + of.removed > 0) || !parallel.is_empty();
             }
-            DeferredCounts::AllExist => count_deletions(&mut prepared.outcome),
+            DeferredCounts::AllExist => count_deletions(&mut outcome),
             DeferredCounts::LookedUp | DeferredCounts::Bounded => {}
         }
-        if prepared.changed.is_none() && self.has_compared(resolved) {
-            prepared.changed = Some(true);
+        if !is_change && input.is_none() {
+            return Ok(self.unchanged());
         }
-        let resolved = match prepared.changed {
-            Some(false) if input.is_none() => return Ok(self.unchanged()),
-            Some(false) => &nothing,
-            Some(true) | None => resolved,
+        let nothing = Resolved::default();
+        let resolved = if is_change { resolved } else { &nothing };
+        let vertices = resolved.vertex_counts();
+        let Outcome { edges, parallel, deferred } = &outcome;
+        let counts = CountChanges { vertices, edges, parallel, deferred };
+        let stamping = Stamping { stamps: 1, counts, writer, input, appends: appended.is_some() };
+        let size = resolved.effects.len() + appended.map_or(0, |appended| appended.edges.len());
+        let encode = |bodies: &mut [Body]| {
+            bodies.iter_mut().for_each(|body| self.encode(resolved, appended, body, input));
         };
-        let decided = PreparedEffects::new(self, resolved, prepared, resolved.vertex_counts());
-        self.stamp_and_apply(decided, writer, input)
+        let (at, pending) = self.stamp_and_apply(stamping, encode, |stamps, record_conflicts| {
+            if is_change {
+                self.engine.apply(held, stamps, staged.changes);
+            }
+            let stamp = stamps.first();
+            if record_conflicts {
+                self.record_conflicts(self.touched_by(resolved, appended), size, stamp);
+            }
+            resolved.deleted.iter().for_each(|id| self.dictionary.delete(*id, stamp.at()));
+        })?;
+        let (edges_added, edges_removed) = self.edge_counts(&outcome, &resolved.parallel);
+        let commit = Commit {
+            at,
+            // A commit that takes a timestamp stores an importer's position, if nothing else.
+            changed: (outcome.deferred.is_empty() || self.has_compared(resolved)).then_some(true),
+            edges_added,
+            edges_removed,
+            vertices_added: vertices.added,
+            vertices_removed: vertices.removed,
+            ..Commit::default()
+        };
+        Ok(AppliedCommit { commit, pending, size })
+    }
+
+    /// Number of edges added and removed, as far as known. With parallel edges, the engine counts
+    /// the pairs that they connect, and `parallel` has the numbers of edges.
+    fn edge_counts(&self, outcome: &Outcome, parallel: &[EdgeOutcome]) -> (Count, Count) {
+        let is_single = |label| !self.catalog.are_parallel(label);
+        let known = outcome.edges.iter().filter(|of| is_single(of.label)).chain(parallel);
+        let known = known.fold((0, 0), |(added, removed), of| (added + of.added, removed + of.removed));
+        let deferred = outcome.deferred.iter().filter(|of| is_single(of.label));
+        let most = deferred.fold(known, |(added, removed), of| (added + of.puts, removed + of.deletions));
+        (Count::between(known.0, most.0), Count::between(known.1, most.1))
     }
 
     /// Returns true if some effects were compared with the newest state, and differ from it:
@@ -289,8 +324,18 @@ impl Store {
         [edge, Touched::Neighbors(source), Touched::Neighbors(destination)]
     }
 
-    /// The items that a commit touches.
-    fn touched_by(&self, resolved: &Resolved) -> impl Iterator<Item = Touched> {
+    /// The items that a commit touches, which also appends edges.
+    fn touched_by<'t>(
+        &'t self,
+        resolved: &'t Resolved,
+        appended: Option<AppendedEdges<'t>>,
+    ) -> impl Iterator<Item = Touched> {
+        let appended = appended.into_iter().flat_map(move |AppendedEdges { label, edges, .. }| {
+            edges.iter().flat_map(move |edge| {
+                let EdgeChange { owner, neighbor, .. } = EdgeChange::put_at(*edge, EdgeValue::default());
+                self.touched_by_edge(label, (owner, neighbor))
+            })
+        });
         let Resolved { effects, created, deleted, .. } = resolved;
         let edges = effects.adjacencies.iter().flat_map(|effects| {
             let is_canonical = |change: &&EdgeChange| {
@@ -303,7 +348,7 @@ impl Store {
         let hash = |id: &VertexId| self.dictionary.hash(self.dictionary.key(*id).as_ref());
         let created = created.iter().map(move |id| Touched::Created(hash(id)));
         let deleted = deleted.iter().map(move |id| Touched::Deleted(hash(id)));
-        edges.chain(records).chain(created).chain(deleted)
+        edges.chain(records).chain(created).chain(deleted).chain(appended)
     }
 }
 

@@ -8,11 +8,11 @@ use crate::error::Error;
 use crate::settings::Settings;
 use crate::store::Store;
 use hedgerow_erased::ErasedEngine;
-use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
-    Allowance, AsKey, Catalog, ColumnType, CommitTimestamp, EdgeValue, Effects, Engine, EngineError,
+    Allowance, AsKey, Catalog, Changes, ColumnType, CommitTimestamp, EdgeValue, Engine, EngineError,
     EngineOptions, GraphView, Key, KeyRef, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
-    NoShortWrites, Operation, Prepared, ReadError, Topology, UnitLocks, VertexId,
+    Operation, ReadError, Staged, Topology, UnitLocks, VertexId,
 };
 use hedgerow_rapid::Rapid;
 use hedgerow_sequencer::{CountChanges, ReaderKind, Sequencer, SequencerError, WriterKind};
@@ -68,7 +68,7 @@ impl BulkEdges for Vec<(u64, u64)> {
 /// An engine with injected faults.
 struct Faulty {
     engine: Rapid,
-    panic_in_prepare: AtomicBool,
+    panic_in_stage: AtomicBool,
     panic_in_apply: AtomicBool,
     /// Runs before the next changes are applied.
     before_apply: Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -78,30 +78,33 @@ impl Engine for Faulty {
     type Snapshot = ();
     type View<'s> = <Rapid as Engine>::View<'s>;
     type Room = <Rapid as Engine>::Room;
-    type Changes<'l> = <Rapid as Engine>::Changes<'l>;
-    type ShortWrites = NoShortWrites;
+    type Staged<'l> = <Rapid as Engine>::Staged<'l>;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         self.engine.lock_unit(vertex)
     }
 
-    fn prepare<'l>(
+    fn exists(&self, vertex: VertexId) -> bool {
+        self.engine.exists(vertex)
+    }
+
+    fn stage<'l>(
         &'l self,
-        locks: &'l HeldLocks<'_>,
-        effects: &'l Effects,
+        locks: &HeldLocks<'l>,
+        changes: Changes<'l>,
         room: &'l mut Self::Room,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<Self::Changes<'l>>, EngineError> {
-        assert!(!self.panic_in_prepare.load(Ordering::Relaxed), "injected panic in prepare");
-        self.engine.prepare(locks, effects, room, allowance, pool)
+    ) -> Result<Staged<Self::Staged<'l>>, EngineError> {
+        assert!(!self.panic_in_stage.load(Ordering::Relaxed), "injected panic in stage");
+        self.engine.stage(locks, changes, room, allowance, pool)
     }
 
-    fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>) {
+    fn apply(&self, locks: &mut HeldLocks<'_>, stamps: Stamps, staged: Self::Staged<'_>) {
         assert!(!self.panic_in_apply.load(Ordering::Relaxed), "injected panic in apply");
         let before = self.before_apply.lock().take();
         before.into_iter().for_each(|before| before());
-        self.engine.apply(stamp, changes);
+        self.engine.apply(locks, stamps, staged);
     }
 
     fn add_label(&self, label: &LabelSchema) {
@@ -138,7 +141,7 @@ fn store() -> Tested<Faulty> {
     let options = EngineOptions { topology: Topology::Directed, catalog: Catalog::default() };
     let engine = Faulty {
         engine: Rapid::new(options),
-        panic_in_prepare: AtomicBool::new(false),
+        panic_in_stage: AtomicBool::new(false),
         panic_in_apply: AtomicBool::new(false),
         before_apply: Mutex::default(),
     };
@@ -157,13 +160,13 @@ fn vertices(store: &Tested<Faulty>) -> u64 {
 }
 
 #[test]
-fn a_panic_in_prepare_changes_nothing_and_releases_everything() {
+fn a_panic_in_stage_changes_nothing_and_releases_everything() {
     let store = store();
     put(&store, 1, 2).unwrap();
-    store.engine.panic_in_prepare.store(true, Ordering::Relaxed);
+    store.engine.panic_in_stage.store(true, Ordering::Relaxed);
     catch_unwind(AssertUnwindSafe(|| put(&store, 2, 3))).unwrap_err();
     assert_eq!(vertices(&store), 2);
-    store.engine.panic_in_prepare.store(false, Ordering::Relaxed);
+    store.engine.panic_in_stage.store(false, Ordering::Relaxed);
     assert_eq!(put(&store, 2, 3).unwrap().at, CommitTimestamp(2));
     assert_eq!(vertices(&store), 3);
 }
@@ -191,7 +194,7 @@ fn a_panic_in_apply_poisons_the_graph_and_spares_open_snapshots() {
 fn a_snapshot_that_waits_for_a_failed_commit_gets_an_error() {
     let store = store();
     put(&store, 1, 2).unwrap();
-    let stamped = store.sequencer.stamp(CountChanges::default(), WriterKind::Blind).unwrap();
+    let stamped = store.sequencer.stamp(1, CountChanges::default(), WriterKind::Blind).unwrap();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| Sequencer::open(&*store.sequencer, ReaderKind::Snapshot).map(drop));
         while store.sequencer.open_timestamps().is_empty() {
@@ -200,7 +203,7 @@ fn a_snapshot_that_waits_for_a_failed_commit_gets_an_error() {
         store.sequencer.poison();
         assert!(matches!(waiting.join().unwrap(), Err(SequencerError::Poisoned)));
     });
-    assert_eq!(stamped.stamp.at(), CommitTimestamp(2));
+    assert_eq!(stamped.stamps.last(), CommitTimestamp(2));
     assert!(store.sequencer.open_timestamps().is_empty());
 }
 

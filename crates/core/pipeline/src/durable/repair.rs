@@ -23,10 +23,10 @@ impl Store {
     /// # Errors
     /// If a file is damaged or cannot be read.
     pub fn load_all_but_log(&self, store: &hedgerow_log::StoreFiles, batches: Batches) -> Result<(), Error> {
-        let guard = LockGuard::lock(&self.units, self.units.all());
+        let mut guard = LockGuard::lock(&self.units, self.units.all());
         // The graph has no readers yet.
-        let held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
-        self.load_state(&held, store, store.open_checkpoint()?.as_ref(), batches).map(drop)
+        let mut held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
+        self.load_state(&mut held, store, store.open_checkpoint()?.as_ref(), batches).map(drop)
     }
 
     /// Repairs a store that is loaded except for its log, or whose checkpoint is damaged. Commits
@@ -37,10 +37,10 @@ impl Store {
         damaged: Option<StoreError>,
         batches: Batches,
     ) -> Result<Repair, Error> {
-        let guard = LockGuard::lock(&self.units, self.units.all());
+        let mut guard = LockGuard::lock(&self.units, self.units.all());
         // The graph has no readers.
-        let held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
-        let mut replay = Replay::new(self, &held, batches.replayed)?;
+        let mut held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
+        let mut replay = Replay::new(self, &mut held, batches.replayed)?;
         store.recover(damaged, self.in_files_through(), |record, place| match replay.commit(&record, place) {
             Ok(_) => Ok(true),
             Err(error) => damage(error).map(|_| false),

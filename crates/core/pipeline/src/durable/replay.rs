@@ -8,8 +8,8 @@ use crate::store::Store;
 use hedgerow_log::{LogPosition, LogRecord, LoggedCommit, StoreError, logged_edge};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, AppendEdges, AppendedEdges, ColumnType, CommitTimestamp, EdgeChange, EdgeValue,
-    Effects, GraphView, Key, LabelId, Record, SchemaError, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, AppendedEdges, Changes, ColumnType, CommitTimestamp, EdgeChange, EdgeValue, Effects,
+    GraphView, Key, LabelId, Record, SchemaError, VertexChange, VertexEffect, VertexId,
 };
 use hedgerow_sequencer::VertexCounts;
 
@@ -24,9 +24,9 @@ fn foreign<T>(what: impl Into<String>) -> Result<T, Foreign> {
 }
 
 /// A replay in progress. All locks are held, and the graph is not shared.
-pub(super) struct Replay<'r> {
+pub(super) struct Replay<'r, 'h> {
     store: &'r Store,
-    held: &'r HeldLocks<'r>,
+    held: &'r mut HeldLocks<'h>,
     /// The vertices that exist after the commits so far.
     existing: VertexBits,
     /// Commits that are checked and have their keys restored, but are not applied yet.
@@ -35,11 +35,10 @@ pub(super) struct Replay<'r> {
     at_once: usize,
 }
 
-impl<'r> Replay<'r> {
-    pub fn new(store: &'r Store, held: &'r HeldLocks<'r>, at_once: usize) -> Result<Self, Error> {
+impl<'r, 'h> Replay<'r, 'h> {
+    pub fn new(store: &'r Store, held: &'r mut HeldLocks<'h>, at_once: usize) -> Result<Self, Error> {
         let (bound, mut existing) = (held.counts().vertex_bound, VertexBits::default());
-        let latest = store.latest(held)?;
-        latest.each_vertex(0..bound, |vertex| existing.insert(vertex))?;
+        store.latest(held)?.each_vertex(0..bound, |vertex| existing.insert(vertex))?;
         Ok(Replay { store, held, existing, gathered: Gathered::default(), at_once })
     }
 
@@ -65,12 +64,13 @@ impl<'r> Replay<'r> {
         let mut commit = self.read(record).map_err(damaged)?;
         if let Some(edges) = &mut commit.appended
             && edges.len() >= APPENDED_ALONE.min(self.at_once)
-            && let Some(by) = self.store.append_edges(edges.label)
+            && self.store.may_append(edges.label)
         {
             self.finish()?;
             let schema = self.store.catalog.label(edges.label);
             let has_values = schema.is_some_and(|schema| schema.edges.column().width() > 0);
-            self.append(commit.effects, (by, edges.to_append(has_values)), record.at)?;
+            let appended = Some(edges.to_append(has_values));
+            self.apply(&commit.effects, appended, record.at, vertex_bound(&commit.effects))?;
             return Ok(commit.input);
         }
         commit.sort_appended(self.store.topology);
@@ -85,7 +85,7 @@ impl<'r> Replay<'r> {
             self.finish()?;
             let bound = vertex_bound(&commit.effects);
             commit.add_other_ends(self.store.topology);
-            self.apply(&commit.effects, record.at, bound)?;
+            self.apply(&commit.effects, None, record.at, bound)?;
         } else {
             self.gathered.add(commit.effects, record.at);
             self.finish_if_large()?;
@@ -138,26 +138,22 @@ impl<'r> Replay<'r> {
             let existed = |vertex| latest.contains_vertex(vertex).map_err(Error::from);
             gathered.into_effects(self.store.topology, existed, pool)?
         };
-        self.apply(&effects, at, bound)
+        self.apply(&effects, None, at, bound)
     }
 
-    /// Applies a commit whose edges came in any order, to an engine that appends them.
-    fn append(
-        &self,
-        effects: Effects,
-        edges: (&dyn AppendEdges, AppendedEdges<'_>),
+    /// Applies the changes of one commit, or of several up to `at`. The ids of their vertices are
+    /// below `bound`. Some edges may be appended, in the order of arrival.
+    fn apply(
+        &mut self,
+        effects: &Effects,
+        appended: Option<AppendedEdges<'_>>,
         at: CommitTimestamp,
+        bound: u32,
     ) -> Result<(), Error> {
-        let bound = vertex_bound(&effects);
-        let counts = VertexCounts { bound, ..self.count_vertices(&effects)? };
-        self.store.restore_appended(self.held, at, edges, effects, counts)
-    }
-
-    /// Applies the changes of one commit, or of several up to `at`. Their vertex ids are below
-    /// `bound`.
-    fn apply(&self, effects: &Effects, at: CommitTimestamp, bound: u32) -> Result<(), Error> {
         let counts = VertexCounts { bound, ..self.count_vertices(effects)? };
-        self.store.restore_changes(self.held, at, effects, counts)
+        let size = effects.len() + appended.map_or(0, |appended| appended.edges.len());
+        let changes = Changes::Commit { effects, appended };
+        self.store.restore_changes(self.held, at, (changes, size), counts)
     }
 
     /// The numbers of vertices created and deleted.

@@ -75,11 +75,11 @@ impl Store {
         batches: Batches,
         until: Option<Until>,
     ) -> Result<(Recovered, Recovery), Error> {
-        let guard = LockGuard::lock(&self.units, self.units.all());
+        let mut guard = LockGuard::lock(&self.units, self.units.all());
         // The graph has no readers yet.
-        let held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
+        let mut held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
         let Loaded { mut at, mut wall_clock, mut input } =
-            self.load_state(&held, store, checkpoint, batches)?;
+            self.load_state(&mut held, store, checkpoint, batches)?;
         let in_files = self.in_files_through();
         if let Some(until) = until
             && in_files > CommitTimestamp::ZERO
@@ -89,7 +89,7 @@ impl Store {
         }
         let loading = begin.elapsed();
         let begin = Instant::now();
-        let mut replay = Replay::new(self, &held, batches.replayed)?;
+        let mut replay = Replay::new(self, &mut held, batches.replayed)?;
         let (mut commits, mut is_over) = (0, false);
         let recovered = store.replay(at, |record, place| {
             is_over |= match until {
@@ -136,7 +136,7 @@ impl Store {
     /// none, from the checkpoint.
     pub(super) fn load_state(
         &self,
-        held: &HeldLocks<'_>,
+        held: &mut HeldLocks<'_>,
         store: &hedgerow_log::StoreFiles,
         checkpoint: Option<&Checkpoint>,
         batches: Batches,
@@ -162,10 +162,10 @@ impl Store {
         batches: Batches,
     ) -> Result<Recovery, Error> {
         let begin = Instant::now();
-        let guard = LockGuard::lock(&self.units, self.units.all());
+        let mut guard = LockGuard::lock(&self.units, self.units.all());
         // The graph has no readers yet.
-        let held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
-        self.load(&held, checkpoint, &checkpoint_path(manifest, files), batches)?;
+        let mut held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
+        self.load(&mut held, checkpoint, &checkpoint_path(manifest, files), batches)?;
         self.finish_restoring(&held)?;
         let described = checkpoint.description();
         let input = described.input.as_deref().map(Arc::from);
@@ -187,10 +187,10 @@ impl Store {
         batches: Batches,
     ) -> Result<Recovery, Error> {
         let begin = Instant::now();
-        let guard = LockGuard::lock(&self.units, self.units.all());
+        let mut guard = LockGuard::lock(&self.units, self.units.all());
         // The graph has no readers yet.
-        let held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
-        let Loaded { at, wall_clock, input } = self.load_state(&held, store, None, batches)?;
+        let mut held = guard.held(&self.sequencer).with_editable_now(CommitTimestamp::ZERO);
+        let Loaded { at, wall_clock, input } = self.load_state(&mut held, store, None, batches)?;
         self.finish_restoring(&held)?;
         self.sequencer.restore(at, wall_clock, input);
         Ok(Recovery {

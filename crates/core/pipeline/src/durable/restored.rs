@@ -1,17 +1,13 @@
 //! Applies changes to a graph while its store is opened, in batches that fit a memory limit.
 
-use crate::commit::append::DecidedEdges;
-use crate::commit::decided::{Decision, PreparedEffects, apply};
-use crate::commit::resolve::Resolved;
 use crate::error::Error;
 use crate::settings::Settings;
 use crate::store::Store;
 use hedgerow_erased::ErasedRoom;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{AppendEdges, AppendedEdges, CommitTimestamp, Effects, Engine, EngineError};
-use hedgerow_sequencer::{Stamped, VertexCounts};
+use hedgerow_model::{Changes, CommitTimestamp, Engine, EngineError, Outcome, Staged};
+use hedgerow_sequencer::{CountChanges, VertexCounts};
 use rayon::ThreadPool;
-use std::convert::Infallible;
 
 /// Approximate number of changes per batch.
 const AT_ONCE: usize = 1 << 22;
@@ -51,22 +47,22 @@ impl Batches {
 }
 
 impl Store {
-    /// Applies changes that were committed up to `at`. The opening thread holds all locks, and the
-    /// graph is not shared.
+    /// Applies `size` changes that were committed up to `at`. The opening thread holds all locks,
+    /// and the graph is not shared. The caller restores the keys.
     ///
     /// At the memory limit it first frees versions that earlier batches replaced, and then lets the
     /// graph take up to twice the limit: the memory layout may differ from that of the graph that
     /// was closed.
     pub(super) fn restore_changes(
         &self,
-        held: &HeldLocks<'_>,
+        held: &mut HeldLocks<'_>,
         at: CommitTimestamp,
-        effects: &Effects,
+        (changes, size): (Changes<'_>, usize),
         vertices: VertexCounts,
     ) -> Result<(), Error> {
-        let pool = self.pool_for(effects.len());
+        let pool = self.pool_for(size);
         let (mut room, mut second_room) = (ErasedRoom::default(), ErasedRoom::default());
-        let prepared = match self.engine.prepare(held, effects, &mut room, self.allowance(), pool) {
+        let staged = match self.engine.stage(held, changes, &mut room, self.allowance(), pool) {
             Err(EngineError::Capacity(_)) => {
                 self.archive_restored(None, true)?;
                 let with_held = |_, work: &mut dyn FnMut(&HeldLocks<'_>)| {
@@ -75,45 +71,15 @@ impl Store {
                 };
                 self.maintain_under(&with_held, usize::MAX)?;
                 let allowance = self.allowance().with_overdraft();
-                self.engine.prepare(held, effects, &mut second_room, allowance, pool)?
+                self.engine.stage(held, changes, &mut second_room, allowance, pool)?
             }
-            prepared => prepared?,
+            staged => staged?,
         };
-        // The caller restores the keys.
-        let no_keys = Resolved::default();
-        self.apply_again(PreparedEffects::new(self, &no_keys, prepared, vertices), at, effects.len())
-    }
-
-    /// Like [`Store::restore_changes`], for a commit whose edges were appended in any order and
-    /// whose vertices are in `effects`.
-    pub(super) fn restore_appended(
-        &self,
-        held: &HeldLocks<'_>,
-        at: CommitTimestamp,
-        edges: (&dyn AppendEdges, AppendedEdges<'_>),
-        effects: Effects,
-        vertices: VertexCounts,
-    ) -> Result<(), Error> {
-        let mut room = ErasedRoom::default();
-        let created = Resolved { effects, ..Resolved::default() };
-        let decided = DecidedEdges::new(self, held, edges, (&created, vertices), &mut room)?;
-        self.apply_again(decided, at, edges.1.edges.len())
-    }
-
-    /// Applies a decision, with a number of changes, at its original timestamp.
-    fn apply_again(
-        &self,
-        mut decided: impl Decision,
-        at: CommitTimestamp,
-        changes: usize,
-    ) -> Result<(), Error> {
-        let Ok(stamped) = decided.stamp(|| {
-            let stamp = self.sequencer.stamp_again(at, decided.counts());
-            Ok::<_, Infallible>(Stamped { stamp, record_conflicts: false, released: 0 })
-        });
-        apply(&mut decided, stamped.stamp, stamped.record_conflicts);
-        self.archive_restored(self.pool_for(changes), false)?;
-        Ok(())
+        let Staged { changes, outcome: Outcome { edges, parallel, deferred }, .. } = staged;
+        let counts = CountChanges { vertices, edges: &edges, parallel: &parallel, deferred: &deferred };
+        let stamps = self.sequencer.stamp_again(at, counts);
+        self.engine.apply(held, stamps, changes);
+        self.archive_restored(pool, false)
     }
 
     /// Archives restored changes in an archiving engine, if they are many or `everything` is to be

@@ -15,19 +15,24 @@ use log_maintainer::LogMaintainer;
 use std::cell::Cell;
 use std::path::PathBuf;
 
-/// Maximum bytes of a body that is kept for the next commit.
+/// Maximum bytes of a body that is kept for the next commits.
 const LARGEST_KEPT_BODY: usize = 256 << 10;
 
 thread_local! {
-    static BODY: Cell<Body> = Cell::default();
+    static BODIES: Cell<Vec<Body>> = Cell::default();
 }
 
-/// Encodes a commit into a buffer that the thread reuses.
-pub(crate) fn with_body<T>(encode: impl FnOnce(&mut Body) -> T) -> T {
-    let mut body = BODY.with(Cell::take);
-    let result = encode(&mut body);
-    if body.as_bytes().len() <= LARGEST_KEPT_BODY {
-        BODY.with(|kept| kept.set(body));
+/// Encodes `count` commits into buffers that the thread reuses.
+#[inline]
+pub(crate) fn with_bodies<T>(count: usize, encode: impl FnOnce(&mut [Body]) -> T) -> T {
+    if count == 0 {
+        return encode(&mut []);
+    }
+    let mut bodies = BODIES.with(Cell::take);
+    bodies.resize_with(count.max(bodies.len()), Body::default);
+    let result = encode(&mut bodies[..count]);
+    if bodies[..count].iter().all(|body| body.as_bytes().len() <= LARGEST_KEPT_BODY) {
+        BODIES.with(|kept| kept.set(bodies));
     }
     result
 }

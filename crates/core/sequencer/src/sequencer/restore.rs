@@ -5,7 +5,7 @@ use crate::clock::Now;
 use crate::commit::CountChanges;
 use crate::commit_log::CommitLog;
 use crate::history::KeptStates;
-use hedgerow_model::token::Stamp;
+use hedgerow_model::token::Stamps;
 use hedgerow_model::{CommitTimestamp, Counts, LabelId};
 use hedgerow_sync::Arc;
 
@@ -15,14 +15,14 @@ impl Sequencer {
     ///
     /// # Panics
     /// If the graph has readers, or a log is attached.
-    pub fn stamp_again(&self, at: CommitTimestamp, counts: CountChanges<'_>) -> Stamp {
+    pub fn stamp_again(&self, at: CommitTimestamp, counts: CountChanges<'_>) -> Stamps {
         let mut state = self.state.lock();
         self.check_private(&state, at);
         state.count(at, counts);
         self.published_head.show_changes(&state.head, counts);
         // SAFETY: the stamp is the largest so far, nothing is registered, and nothing will be
         // before the graph is restored.
-        unsafe { Stamp::new(at, CommitTimestamp::ZERO) }
+        unsafe { Stamps::new(at, at, CommitTimestamp::ZERO) }
     }
 
     /// Sets the counts of a graph that an engine found in its own files, up to the commit at `at`.

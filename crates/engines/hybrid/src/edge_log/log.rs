@@ -80,27 +80,7 @@ impl EdgeLog {
     ///
     /// Callers that change the same edge call in the order of their timestamps.
     pub fn reserve(&self, at: CommitTimestamp, runs: &[NewRun<'_>]) -> Reserved {
-        self.reserve_in_active(&mut self.active.lock(), at, runs)
-    }
-
-    /// Like [`EdgeLog::reserve`], but takes the timestamp from `take` and the room in one step, so
-    /// that callers may change the same edge without an order among themselves. Reserves nothing if
-    /// `take` returns `None`.
-    pub fn reserve_in_order(
-        &self,
-        runs: &[NewRun<'_>],
-        take: impl FnOnce() -> Option<CommitTimestamp>,
-    ) -> Option<Reserved> {
         let mut active = self.active.lock();
-        Some(self.reserve_in_active(&mut active, take()?, runs))
-    }
-
-    fn reserve_in_active(
-        &self,
-        active: &mut Arc<EdgeBuffer>,
-        at: CommitTimestamp,
-        runs: &[NewRun<'_>],
-    ) -> Reserved {
         let begin = active.reserve(at, runs).unwrap_or_else(|| {
             active.seal();
             *active = self.add_buffer(runs.iter().map(NewRun::words).sum());
@@ -108,7 +88,7 @@ impl EdgeLog {
         });
         let entries: usize = runs.iter().map(|run| run.edges.len()).sum();
         self.appended.fetch_add(entries, Ordering::Relaxed);
-        Reserved { buffer: Arc::clone(active), begin }
+        Reserved { buffer: Arc::clone(&active), begin }
     }
 
     /// Publishes a new buffer with room for `words` words to readers. The caller makes it the

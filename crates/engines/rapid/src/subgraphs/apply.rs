@@ -7,7 +7,7 @@ use crate::subgraphs::directory::PartitionDirectory;
 use crate::subgraphs::garbage::{ChainTable, Superseded};
 use crate::subgraphs::graph::Subgraphs;
 use crate::subgraphs::owned::Content;
-use crate::subgraphs::prepare::{Planned, SubgraphChanges};
+use crate::subgraphs::stage::{Planned, SubgraphChanges};
 use hedgerow_in_memory::reclamation::MemoryChange;
 use hedgerow_model::EdgeChange;
 use hedgerow_model::token::Stamp;

@@ -1,101 +1,90 @@
-//! The fast path: a single edge is located in its containers and edited in place.
+//! Commits of one edge each: the edge is located in its containers and edited in place.
 
 use crate::subgraphs::chain::{Chain, Successor, VersionChange};
 use crate::subgraphs::container::{Container, Tally};
 use crate::subgraphs::garbage::{ChainPlace, ChainTable, Superseded};
 use crate::subgraphs::graph::{AdjacencyTable, Subgraphs};
 use crate::subgraphs::partition::{partition_of, slot_of, unit_of};
-use hedgerow_model::token::{HeldLocks, Stamp};
+use hedgerow_model::token::{HeldLocks, Stamp, Stamps};
 use hedgerow_model::{
-    CommitTimestamp, Direction, EdgeChange, EdgeOutcome, LabelId, ShortPlan, ShortWrites, StoredEdge,
-    VertexId,
+    CommitTimestamp, Direction, EdgeChange, LabelId, Outcome, Staged, StoredEdge, VertexId,
 };
 use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
 
-/// A planned change of one edge, located in its containers.
+/// A change of one edge, located in its containers.
 #[derive(Clone, Copy, Debug)]
-pub struct SubgraphPlan {
+pub struct EdgePlan {
     changed: bool,
-    outcome: EdgeOutcome,
+    /// Edges added and removed.
+    added: u64,
+    removed: u64,
     /// The births of the versions in which the entries were located.
     bases: [CommitTimestamp; 2],
     /// The place of each entry, as [`Container::locate`] numbers places.
     places: [u64; 2],
 }
 
-impl ShortPlan for SubgraphPlan {
-    #[inline]
-    fn is_change(&self) -> bool {
-        self.changed
-    }
+/// Room for the plans of edges that are staged together, of which most commits have one.
+pub(crate) type EdgePlans = SmallVec<[EdgePlan; 1]>;
 
-    #[inline]
-    fn outcome(&self) -> EdgeOutcome {
-        self.outcome
-    }
+/// Staged commits of one edge each.
+#[derive(Debug)]
+pub struct StagedEdges<'l> {
+    edges: &'l [StoredEdge],
+    plans: &'l [EdgePlan],
 }
 
-impl<C: Container> ShortWrites for Subgraphs<C> {
-    type Plan = SubgraphPlan;
-
+impl<C: Container> Subgraphs<C> {
+    /// Plans the changes of the first edges: up to the first that lacks an end, that is in a label
+    /// with records, or whose container is missing, would become empty, or would be changed twice.
+    /// Runs each step for all edges before the next step, so that their cache misses overlap.
     #[inline]
-    fn exists(&self, vertex: VertexId) -> bool {
-        let chain = self.vertices.get(partition_of(vertex));
-        chain.is_some_and(|chain| chain.newest_occupied() >> slot_of(vertex) & 1 == 1)
-    }
-
-    /// Prefetches the chains of all edges, then the locations of the rows that the chains point to.
-    #[inline]
-    fn prefetch(&self, edges: &[StoredEdge]) {
-        if let [_, _, ..] = edges {
-            for edge in edges {
-                self.chains_of(edge).for_each(|(chain, _)| prefetch(chain, 1));
-                let (source, destination) = edge.ends();
-                let existence = [source, destination].map(|end| self.vertices.get(partition_of(end)));
-                existence.into_iter().flatten().for_each(|chain| prefetch(chain, 1));
-            }
-        }
-        let chains = edges.iter().flat_map(|edge| self.chains_of(edge));
-        chains.for_each(|(chain, change)| C::prefetch_place(chain.hint(), slot_of(change.owner)));
-    }
-
-    /// Returns `None` if a container is missing, would become empty, or would be changed twice.
-    #[inline]
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<SubgraphPlan> {
-        let mut entries = EdgeEntries::new();
-        if !may_grow || !self.find_entries(locks, edge, &mut entries) {
-            return None;
-        }
-        entries.iter().for_each(EdgeEntry::prefetch);
-        self.plan_entries(edge, &entries)
-    }
-
-    /// Runs each step for all edges before the next step.
-    fn plan_edges(
-        &self,
+    pub(crate) fn stage_edges<'l>(
+        &'l self,
         locks: &HeldLocks<'_>,
-        edges: &[StoredEdge],
-        may_grow: bool,
-        plans: &mut Vec<SubgraphPlan>,
-    ) {
-        if !may_grow {
-            return;
+        edges: &'l [StoredEdge],
+        plans: &'l mut EdgePlans,
+    ) -> Staged<StagedEdges<'l>> {
+        plans.clear();
+        if let [_, _, ..] = edges {
+            self.prefetch(edges);
         }
         let mut entries = EdgeEntries::new();
-        let found = edges.iter().take_while(|edge| self.find_entries(locks, edge, &mut entries)).count();
+        let is_found = |edge: &&'l StoredEdge| {
+            let (source, destination) = edge.ends();
+            self.exists_now(source)
+                && self.exists_now(destination)
+                && self.find_entries(locks, edge, &mut entries)
+        };
+        let found = edges.iter().take_while(is_found).count();
         entries.iter().for_each(EdgeEntry::prefetch);
-        let mut entries = entries.as_slice();
-        for edge in &edges[..found] {
+        let (mut entries, mut changing, mut outcome) = (entries.as_slice(), 0, Outcome::default());
+        let (mut added, mut removed) = (0, 0);
+        for (number, edge) in edges[..found].iter().enumerate() {
             let (own, others) = entries.split_at(edge.entries().len());
-            let Some(plan) = self.plan_entries(edge, own) else { return };
+            let Some(plan) = self.plan_entries(own) else { break };
+            changing |= u64::from(plan.changed) << number;
+            (added, removed) = (added + plan.added, removed + plan.removed);
             plans.push(plan);
             entries = others;
         }
+        if added + removed > 0 {
+            outcome.count(edges[0].label, added, removed);
+        }
+        Staged { changes: StagedEdges { edges, plans }, commits: plans.len(), changing, outcome }
     }
 
     #[inline]
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &SubgraphPlan) {
+    pub(crate) fn apply_edges(&self, stamps: Stamps, StagedEdges { edges, plans }: StagedEdges<'_>) {
+        let changes = edges.iter().zip(plans).filter(|(_, plan)| plan.changed);
+        for ((edge, plan), stamp) in changes.zip(stamps.iter()) {
+            self.apply_edge(stamp, edge, plan);
+        }
+    }
+
+    #[inline]
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
         for (number, (direction, change)) in edge.entries().iter().enumerate() {
             let partition = partition_of(change.owner);
             let chain = self.chain_of(edge.label, *direction, partition).expect("planned with its chain");
@@ -114,11 +103,28 @@ impl<C: Container> ShortWrites for Subgraphs<C> {
             }
         }
     }
-}
 
-impl<C: Container> Subgraphs<C> {
-    /// Appends the locations of an edge's entries. Returns false if the edge cannot take the fast
-    /// path.
+    /// Prefetches the chains of all edges, then the locations of the rows that the chains point to.
+    #[inline]
+    fn prefetch(&self, edges: &[StoredEdge]) {
+        for edge in edges {
+            self.chains_of(edge).for_each(|(chain, _)| prefetch(chain, 1));
+            let (source, destination) = edge.ends();
+            let existence = [source, destination].map(|end| self.vertices.get(partition_of(end)));
+            existence.into_iter().flatten().for_each(|chain| prefetch(chain, 1));
+        }
+        let chains = edges.iter().flat_map(|edge| self.chains_of(edge));
+        chains.for_each(|(chain, change)| C::prefetch_place(chain.hint(), slot_of(change.owner)));
+    }
+
+    #[inline]
+    pub(crate) fn exists_now(&self, vertex: VertexId) -> bool {
+        let chain = self.vertices.get(partition_of(vertex));
+        chain.is_some_and(|chain| chain.newest_occupied() >> slot_of(vertex) & 1 == 1)
+    }
+
+    /// Appends the locations of an edge's entries. Returns false if the edge must be staged as
+    /// effects.
     #[inline]
     fn find_entries<'l>(
         &'l self,
@@ -141,7 +147,7 @@ impl<C: Container> Subgraphs<C> {
     }
 
     #[inline]
-    fn plan_entries(&self, edge: &StoredEdge, entries: &[EdgeEntry<'_, C>]) -> Option<SubgraphPlan> {
+    fn plan_entries(&self, entries: &[EdgeEntry<'_, C>]) -> Option<EdgePlan> {
         let (mut added, mut removed, mut changed) = (0, 0, false);
         let (mut bases, mut places) = ([CommitTimestamp::ZERO; 2], [0; 2]);
         for (number, EdgeEntry { direction, change, chain, container }) in entries.iter().enumerate() {
@@ -152,8 +158,7 @@ impl<C: Container> Subgraphs<C> {
             added += more_added;
             removed += more_removed;
         }
-        let outcome = EdgeOutcome { label: edge.label, added, removed };
-        Some(SubgraphPlan { changed, outcome, bases, places })
+        Some(EdgePlan { changed, added, removed, bases, places })
     }
 
     /// The chains that store an edge, if they were ever used, each with its change.

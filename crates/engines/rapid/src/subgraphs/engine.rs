@@ -1,27 +1,48 @@
 //! The implementation of [`Engine`].
 
 use crate::subgraphs::container::Container;
+use crate::subgraphs::edge::{EdgePlans, StagedEdges};
 use crate::subgraphs::graph::{AdjacencyTable, Subgraphs};
 use crate::subgraphs::partition::{partition_of, unit_of};
-use crate::subgraphs::prepare::SubgraphChanges;
+use crate::subgraphs::stage::SubgraphChanges;
 use crate::subgraphs::view::SubgraphView;
 use hedgerow_in_memory::records::StagedEffects;
-use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
-    Allowance, Effects, Engine, EngineError, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse, Prepared,
-    ReadError, Retained, UnitLocks, VertexId,
+    Allowance, Changes, Engine, EngineError, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
+    ReadError, Retained, Staged, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
+
+/// Reusable room for what is staged.
+#[derive(Debug, Default)]
+pub struct SubgraphRoom {
+    effects: StagedEffects,
+    plans: EdgePlans,
+}
+
+/// Staged changes of subgraphs.
+#[derive(Debug)]
+pub enum SubgraphStaged<'l, C: Container> {
+    /// Commits of one edge each.
+    Each(StagedEdges<'l>),
+    /// A commit of effects.
+    Commit(SubgraphChanges<'l, C>),
+}
 
 impl<C: Container> Engine for Subgraphs<C> {
     type Snapshot = ();
     type View<'s> = SubgraphView<'s, C>;
-    type Room = StagedEffects;
-    type Changes<'l> = SubgraphChanges<'l, C>;
-    type ShortWrites = Self;
+    type Room = SubgraphRoom;
+    type Staged<'l> = SubgraphStaged<'l, C>;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(partition_of(vertex))
+    }
+
+    #[inline]
+    fn exists(&self, vertex: VertexId) -> bool {
+        self.exists_now(vertex)
     }
 
     /// Builds or plans the next version of each partition that changes; see the [crate]'s contract.
@@ -30,25 +51,34 @@ impl<C: Container> Engine for Subgraphs<C> {
     /// cannot outgrow its offsets, because large neighbor sets lie outside of it. Panics if the
     /// effects name a label or a direction that is not stored: the caller resolved them against the
     /// catalog.
-    fn prepare<'l>(
+    #[inline]
+    fn stage<'l>(
         &'l self,
-        locks: &'l HeldLocks<'_>,
-        effects: &'l Effects,
-        room: &'l mut StagedEffects,
+        locks: &HeldLocks<'l>,
+        changes: Changes<'l>,
+        room: &'l mut SubgraphRoom,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<SubgraphChanges<'l, C>>, EngineError> {
-        self.prepare_changes(locks, effects, room, allowance, pool)
+    ) -> Result<Staged<SubgraphStaged<'l, C>>, EngineError> {
+        match changes {
+            Changes::Each(edges) => {
+                let is_short = C::LOCATES && !allowance.is_limited();
+                let edges = if is_short { edges } else { &[] };
+                Ok(self.stage_edges(locks, edges, &mut room.plans).map(SubgraphStaged::Each))
+            }
+            Changes::Commit { effects, .. } => {
+                let staged = self.stage_effects(locks, effects, &mut room.effects, allowance, pool)?;
+                Ok(staged.map(SubgraphStaged::Commit))
+            }
+        }
     }
 
-    fn apply(&self, stamp: Stamp, changes: SubgraphChanges<'_, C>) {
-        self.apply_changes(stamp, changes);
-    }
-
-    /// Returns `None` if containers cannot locate changes.
     #[inline]
-    fn short_writes(&self) -> Option<&Self> {
-        C::LOCATES.then_some(self)
+    fn apply(&self, _locks: &mut HeldLocks<'_>, stamps: Stamps, staged: SubgraphStaged<'_, C>) {
+        match staged {
+            SubgraphStaged::Each(edges) => self.apply_edges(stamps, edges),
+            SubgraphStaged::Commit(changes) => self.apply_changes(stamps.first(), changes),
+        }
     }
 
     /// O(stored directions): about 2 KiB each.

@@ -11,7 +11,7 @@
 //! # The concurrency contract
 //!
 //! - *One writer per chain.* A lock unit is a partition. A commit holds the exclusive locks of all
-//!   partitions that it changes from before [`prepare`] until after [`apply`]; [`HeldLocks`] proves
+//!   partitions that it changes from before [`stage`] until after [`apply`]; [`HeldLocks`] proves
 //!   it.
 //! - *Readers never lock.* A [`Registered`] timestamp T is handed out once every stamp up to T is
 //!   applied, and these commits happen before any access by its holder. A reader loads the newest
@@ -36,7 +36,7 @@
 //! - Versions are reclaimed by interval, so that one old snapshot does not keep every newer
 //!   version; in the paper each writer walks the version lists instead (section 5.3).
 //!
-//! [`prepare`]: hedgerow_model::Engine::prepare
+//! [`stage`]: hedgerow_model::Engine::stage
 //! [`apply`]: hedgerow_model::Engine::apply
 //! [`HeldLocks`]: hedgerow_model::token::HeldLocks
 //! [`Registered`]: hedgerow_model::token::Registered
@@ -55,16 +55,17 @@ mod graph;
 mod owned;
 pub mod partition;
 mod past;
-mod prepare;
 mod reclaim;
+mod stage;
 mod vertex_block;
 mod view;
 
 pub use container::{ChangePlan, Container, Tally};
 pub use cursor::SubgraphCursor;
-pub use edge::SubgraphPlan;
+pub use edge::StagedEdges;
+pub use engine::{SubgraphRoom, SubgraphStaged};
 pub use graph::Subgraphs;
 pub use owned::{Content, Owned};
 pub use partition::PARTITION_SIZE;
-pub use prepare::SubgraphChanges;
+pub use stage::SubgraphChanges;
 pub use view::{SubgraphAdjacency, SubgraphView};

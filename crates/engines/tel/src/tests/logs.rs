@@ -8,7 +8,7 @@ use crate::layout::{BlockLayout, Fit, HEADER_BYTES, Need, Shape, bytes_of};
 use crate::store::BlockStore;
 use hedgerow_in_memory::records::memory::{embedded_size, is_embedded};
 use hedgerow_model::{
-    CommitTimestamp, EdgeValue, Engine, LabelId, ShortWrites, StoredEdge, Topology, VertexId,
+    Allowance, Changes, CommitTimestamp, EdgeValue, Engine, LabelId, StoredEdge, Topology, VertexId,
 };
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_testing::cases::one_case_in;
@@ -307,9 +307,12 @@ fn give_up(pipeline: &Tested, label: u16, first: u32, count: u32) {
     let mut free = Vec::new();
     for _ in 0..3 {
         pipeline.abandon(&requests);
-        let (locks, mut plans) = (pipeline.locks(), Vec::new());
-        let _ = pipeline.engine.plan_edge(&locks, &edges[0], true);
-        pipeline.engine.plan_edges(&locks, &edges, true, &mut plans);
+        for edges in [&edges[..1], &edges] {
+            let (locks, mut room) = (pipeline.locks(), Default::default());
+            let staged =
+                pipeline.engine.stage(&locks, Changes::Each(edges), &mut room, Allowance::UNLIMITED, None);
+            drop(staged.unwrap());
+        }
         free.push(pipeline.engine.reserved_bytes());
     }
     // Free memory grows when the system provides some, and when replaced blocks are freed.

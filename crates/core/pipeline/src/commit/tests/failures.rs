@@ -1,7 +1,7 @@
 //! The state of a graph after a call of its engine failed.
 
 use super::Tested;
-use crate::commit::edge::EdgeWrite;
+use crate::commit::edges::EdgeWrite;
 use crate::error::Error;
 use crate::settings::Settings;
 use hedgerow_model::{
@@ -94,9 +94,9 @@ fn fail_each<E: Engine>(engine: fn() -> E, call: Fallible) -> usize {
 }
 
 #[test]
-fn a_commit_whose_preparation_fails_changes_nothing() {
-    assert_eq!(fail_each(rapid, Fallible::Prepare), 5);
-    assert_eq!(fail_each(tel, Fallible::Prepare), 5);
+fn a_commit_whose_staging_fails_changes_nothing() {
+    assert_eq!(fail_each(rapid, Fallible::Stage), 6);
+    assert_eq!(fail_each(tel, Fallible::Stage), 6);
 }
 
 #[test]

@@ -54,11 +54,11 @@ enum Others<W> {
 /// Consecutive owners, of one part, and the rows of other ends of this part.
 type PlacedWindow<W> = (Range<u32>, Option<PartRows<W>>);
 
-impl Loading<'_> {
+impl Loading<'_, '_> {
     /// The edges of a label. Entries of other ends are scattered unless the ids are sparse or
     /// memory is limited.
     pub(super) fn edges<W: Column>(
-        &self,
+        &mut self,
         label: LabelId,
         chunks: &[CheckpointChunk],
         batches: Batches,
@@ -87,7 +87,7 @@ impl Loading<'_> {
 
     /// Puts the edges from their first ends only.
     fn put_first_ends<W: Column>(
-        &self,
+        &mut self,
         label: LabelId,
         chunks: &[CheckpointChunk],
         batches: Batches,
@@ -120,7 +120,7 @@ impl Loading<'_> {
     /// their owners and neighbors. Chunks are those of an undirected graph, in which the neighbors
     /// of a vertex at first ends are not less than it, and at other ends less; or there are none.
     fn put_in_order<W: Column>(
-        &self,
+        &mut self,
         label: LabelId,
         direction: Direction,
         (others, chunks): (ScatteredParts<W>, &[CheckpointChunk]),
@@ -206,7 +206,7 @@ impl Loading<'_> {
 
     /// Puts entries of a label, which ascend. Leaves the memory of `changes` for the next ones.
     fn put_edges(
-        &self,
+        &mut self,
         label: LabelId,
         direction: Direction,
         changes: &mut Vec<EdgeChange>,

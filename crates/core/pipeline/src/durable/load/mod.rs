@@ -29,13 +29,13 @@ impl Store {
     /// Loads the checkpoint at `path` in batches. All locks are held, and the graph is not shared.
     pub(super) fn load(
         &self,
-        held: &HeldLocks<'_>,
+        held: &mut HeldLocks<'_>,
         checkpoint: &Checkpoint,
         path: &Path,
         batches: Batches,
     ) -> Result<(), Error> {
         let at_once = batches.loaded;
-        let loading = self.loading(held, checkpoint, path)?;
+        let mut loading = self.loading(held, checkpoint, path)?;
         let described = checkpoint.description();
         if loading.at == CommitTimestamp::ZERO && described.counts.vertex_bound > 0 {
             return Err(loading.damaged(0, "vertices before the first commit"));
@@ -76,12 +76,12 @@ impl Store {
         Ok(())
     }
 
-    fn loading<'l>(
+    fn loading<'l, 'h>(
         &'l self,
-        held: &'l HeldLocks<'l>,
+        held: &'l mut HeldLocks<'h>,
         checkpoint: &'l Checkpoint,
         path: &'l Path,
-    ) -> Result<Loading<'l>, Error> {
+    ) -> Result<Loading<'l, 'h>, Error> {
         let described = checkpoint.description();
         let is_ours = described.topology == self.topology
             && described.keys == self.dictionary.kind()
@@ -123,15 +123,15 @@ fn groups(chunks: &[CheckpointChunk], at_once: usize) -> impl Iterator<Item = &[
 const NO_VERTEX: VertexEffect = VertexEffect { vertex: VertexId::new(0), change: VertexChange::Delete };
 
 /// A checkpoint that is being loaded.
-struct Loading<'l> {
+struct Loading<'l, 'h> {
     store: &'l Store,
-    held: &'l HeldLocks<'l>,
+    held: &'l mut HeldLocks<'h>,
     checkpoint: &'l Checkpoint,
     path: &'l Path,
     at: CommitTimestamp,
 }
 
-impl Loading<'_> {
+impl Loading<'_, '_> {
     fn damaged(&self, offset: u64, what: impl Into<String>) -> Error {
         StoreError::Damaged { path: self.path.to_owned(), offset, what: what.into() }.into()
     }
@@ -153,7 +153,7 @@ impl Loading<'_> {
 
     /// Restores the vertex bound of a graph whose vertices were all deleted: their ids are free,
     /// but were assigned once.
-    fn deleted_vertices(&self) -> Result<(), Error> {
+    fn deleted_vertices(&mut self) -> Result<(), Error> {
         let bound = self.checkpoint.description().counts.vertex_bound;
         self.put(&Effects::default(), VertexCounts { bound, ..VertexCounts::default() })
     }
@@ -202,7 +202,11 @@ impl Loading<'_> {
     }
 
     /// Puts the vertices of chunks. Leaves the memory of `vertices` for the next ones.
-    fn vertices(&self, chunks: &[CheckpointChunk], vertices: &mut Vec<VertexEffect>) -> Result<(), Error> {
+    fn vertices(
+        &mut self,
+        chunks: &[CheckpointChunk],
+        vertices: &mut Vec<VertexEffect>,
+    ) -> Result<(), Error> {
         self.read_vertices(chunks, vertices)?;
         let counts = VertexCounts {
             added: vertices.len() as u64,
@@ -229,7 +233,7 @@ impl Loading<'_> {
 
     /// The edges of a label with records; `check` returns the fault of a record.
     fn record_edges(
-        &self,
+        &mut self,
         label: LabelId,
         check: impl Fn(&[u8]) -> Result<(), String> + Sync + Send,
         chunks: &[CheckpointChunk],
@@ -315,7 +319,7 @@ impl Loading<'_> {
             .collect()
     }
 
-    fn put(&self, effects: &Effects, counts: VertexCounts) -> Result<(), Error> {
-        self.store.restore_changes(self.held, self.at, effects, counts)
+    fn put(&mut self, effects: &Effects, counts: VertexCounts) -> Result<(), Error> {
+        self.store.restore_changes(self.held, self.at, (effects.into(), effects.len()), counts)
     }
 }

@@ -15,7 +15,7 @@ use hedgerow_in_memory::records::{RecordChanges, StagedEffects};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, Allowance, CapacityError, CommitTimestamp, EdgeChange, Effects, EngineError, Outcome,
-    Prepared, VertexEffect,
+    Staged, VertexEffect,
 };
 use hedgerow_sync::atomic::{AtomicIsize, AtomicU64, Ordering};
 use rayon::ThreadPool;
@@ -58,14 +58,14 @@ impl<C: Container> std::fmt::Debug for SubgraphChanges<'_, C> {
 }
 
 impl<C: Container> Subgraphs<C> {
-    pub(crate) fn prepare_changes<'l>(
+    pub(crate) fn stage_effects<'l>(
         &'l self,
-        locks: &'l HeldLocks<'_>,
+        locks: &HeldLocks<'_>,
         effects: &'l Effects,
         room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<SubgraphChanges<'l, C>>, EngineError> {
+    ) -> Result<Staged<SubgraphChanges<'l, C>>, EngineError> {
         debug_assert!(effects.is_sorted(), "effects ascend");
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
         let mut outcome = Outcome::default();
@@ -87,12 +87,12 @@ impl<C: Container> Subgraphs<C> {
         }
         growth.check()?;
         let changed = !(changes.vertices.is_empty() && changes.adjacencies.is_empty());
-        Ok(Prepared { changes, outcome, changed: Some(changed) })
+        Ok(Staged::commit(changes, outcome, changed))
     }
 
     fn plan_vertices<'l>(
         &self,
-        locks: &'l HeldLocks<'_>,
+        locks: &HeldLocks<'_>,
         effects: &'l [VertexEffect],
         pool: Option<&ThreadPool>,
         growth: &Growth,
@@ -114,7 +114,7 @@ impl<C: Container> Subgraphs<C> {
     /// Plans the changes of one adjacency. Returns the numbers of edges that they add and remove.
     fn plan_adjacency<'l>(
         &self,
-        locks: &'l HeldLocks<'_>,
+        locks: &HeldLocks<'_>,
         effects: &'l AdjacencyEffects,
         pool: Option<&ThreadPool>,
         growth: &Growth,
@@ -184,7 +184,7 @@ fn plan_all<'l, C: Sync + 'l, P: Send>(
 #[inline]
 fn plan_partition<'l, T: Content>(
     chains: &PartitionDirectory<Chain<T>>,
-    locks: &'l HeldLocks<'_>,
+    locks: &HeldLocks<'_>,
     place: ChainPlace,
     changes: &'l [T::Change],
     grown: &Growth,

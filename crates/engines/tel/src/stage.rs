@@ -11,7 +11,7 @@ use hedgerow_in_memory::records::{RecordChanges, StagedEffects};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, Allowance, CapacityError, Direction, EdgeChange, EdgeValue, Effects, EngineError,
-    Outcome, Prepared, VertexEffect, VertexId,
+    Outcome, Staged, VertexEffect, VertexId,
 };
 use hedgerow_sync::atomic::Ordering;
 use rayon::ThreadPool;
@@ -111,14 +111,14 @@ impl PlannedRow<'_> {
 }
 
 impl Tel {
-    pub(crate) fn prepare_changes<'l>(
+    pub(crate) fn stage_effects<'l>(
         &'l self,
-        locks: &'l HeldLocks<'_>,
+        locks: &HeldLocks<'l>,
         effects: &'l Effects,
         room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<TelChanges<'l>>, EngineError> {
+    ) -> Result<Staged<TelChanges<'l>>, EngineError> {
         debug_assert!(effects.is_sorted(), "effects ascend");
         self.retired.free_if_due(&self.store);
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
@@ -160,7 +160,7 @@ impl Tel {
         let vertices = vertices.iter().map(|planned| self.link_vertex(planned)).collect();
         let changes = TelChanges { engine: self, vertices, rows, records };
         let changed = !(changes.vertices.is_empty() && changes.rows.is_empty());
-        Ok(Prepared { changes, outcome, changed: Some(changed) })
+        Ok(Staged::commit(changes, outcome, changed))
     }
 
     fn table_of(&self, effects: &AdjacencyEffects) -> (usize, AdjacencyTable) {
@@ -183,7 +183,7 @@ impl Tel {
     /// over the log if many of them may be in it.
     fn plan_row<'l>(
         &self,
-        locks: &'l HeldLocks<'_>,
+        locks: &HeldLocks<'l>,
         number: usize,
         changes: &'l [EdgeChange],
     ) -> Option<PlannedRow<'l>> {
@@ -220,10 +220,9 @@ impl Tel {
         &self,
         table: AdjacencyTable,
         owner: VertexId,
-        locks: &'l HeldLocks<'_>,
+        locks: &HeldLocks<'l>,
     ) -> Option<EntryLog<'l>> {
         let slot = self.index(table.direction).directory.get(owner.get())?;
-        // The borrowed locks are the proof.
         crate::index::BlockIndex::log_at(slot, table.label, Locked::of(locks))
     }
 

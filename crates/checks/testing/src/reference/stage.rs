@@ -5,19 +5,19 @@ use super::graph::{ReferenceEngine, check_lock};
 use super::recent::bytes_of;
 use hedgerow_encoding::{changed_entries, encode_vertex};
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Allowance, Effects, Engine, EngineError, Outcome, Prepared, VertexChange, VertexId};
+use hedgerow_model::{Allowance, Effects, Engine, EngineError, Outcome, Staged, VertexChange, VertexId};
 
 /// The entries of a commit. They get its timestamp when they are applied.
 #[derive(Debug)]
 pub struct ReferenceChanges(pub(super) Vec<(Key, Content)>);
 
 impl ReferenceEngine {
-    pub(super) fn prepare_changes(
+    pub(super) fn stage_effects(
         &self,
         locks: &HeldLocks<'_>,
         effects: &Effects,
         allowance: Allowance,
-    ) -> Result<Prepared<ReferenceChanges>, EngineError> {
+    ) -> Result<Staged<ReferenceChanges>, EngineError> {
         let mut entries = Vec::with_capacity(effects.len());
         for (effect, key) in effects.vertices_and_keys() {
             check_lock(locks, effect.vertex, "changed");
@@ -38,7 +38,6 @@ impl ReferenceEngine {
                 entries.push((Table::of(label, direction).key(entry), content.map(Into::into)));
             },
         )?;
-        let mut changed = if entries.is_empty() { Some(false) } else { None };
         if self.is_in_memory() {
             outcome.deferred.clear();
             let mut changes = Vec::with_capacity(entries.len());
@@ -49,12 +48,13 @@ impl ReferenceEngine {
                     changes.push((key, content));
                 }
             }
-            (changed, entries) = (Some(!changes.is_empty()), changes);
+            entries = changes;
         }
         let growth: usize = entries.iter().map(|(_, content)| bytes_of(content)).sum();
         allowance.check(self.memory().total_bytes(), growth as isize)?;
         // In files, comparing with the existing state would require reading it.
-        Ok(Prepared { changes: ReferenceChanges(entries), outcome, changed })
+        let is_change = !entries.is_empty();
+        Ok(Staged::commit(ReferenceChanges(entries), outcome, is_change))
     }
 
     /// Counts the edge of a canonical entry. Parallel edges are counted when they are merged.
