@@ -226,8 +226,9 @@ fn kind_of(error: &Cause) -> ErrorKind {
         | Cause::NoTime { .. }
         | Cause::NotATime { .. } => ErrorKind::InvalidInput,
         Cause::Capacity(_) => ErrorKind::Capacity,
-        Cause::NoHistory | Cause::NoCommitOrder | Cause::InMemory => ErrorKind::Unsupported,
-        Cause::NothingToCompact => ErrorKind::Unsupported,
+        Cause::NoHistory | Cause::NoCommitOrder | Cause::InMemory | Cause::NothingToCompact => {
+            ErrorKind::Unsupported
+        }
         Cause::CompactionCancelled => ErrorKind::Cancelled,
         Cause::ReadOnly => ErrorKind::ReadOnly,
         Cause::Poisoned => ErrorKind::Poisoned,

@@ -4,8 +4,9 @@
 //! makes tests of named cases:
 //!
 //! - [`contract_tests!`]: the contract of every engine, in [`contract`], for [`parallel`] edges and
-//!   [`labels`] that are added, and by [`random`] commits under snapshots, all against the [`oracle::Oracle`] by way of the
-//!   [`pipeline::Pipeline`]. An engine that defers counts of edges is checked against its bounds;
+//!   [`labels`] that are added, and by [`random`] commits under snapshots, all against the
+//!   [`oracle::Oracle`] by way of the [`pipeline::Pipeline`]. An engine that defers counts of edges
+//!   is checked against its bounds;
 //! - [`accounting_tests!`]: the guarantees of an engine that accounts for every byte, in
 //!   [`accounting`];
 //! - [`durable_tests!`]: the guarantees of an engine that owns files, in [`durable`]: flushed

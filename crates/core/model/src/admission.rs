@@ -3,7 +3,7 @@
 use crate::{Archiving, Durable};
 use std::time::Duration;
 
-/// Whether a commit may begin in an engine that defers work.
+/// The answer of an engine that defers work to a commit that wants to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// The commit may begin.

@@ -92,9 +92,9 @@ pub trait Engine: Send + Sync + 'static {
     /// Opens the state through which a snapshot of a registered timestamp reads. O(1) in memory.
     ///
     /// The call may come long after the timestamp was published, after commits,
-    /// [flushes](crate::Durable::flush) and steps of [maintenance](Engine::maintain), and two calls for
-    /// one timestamp may return different values. Both show the same state, because a registered
-    /// timestamp keeps the versions that it sees.
+    /// [flushes](crate::Durable::flush) and steps of [maintenance](Engine::maintain), and two calls
+    /// for one timestamp may return different values. Both show the same state, because a
+    /// registered timestamp keeps the versions that it sees.
     ///
     /// # Errors
     /// A file of the engine could not be read.

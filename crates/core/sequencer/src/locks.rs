@@ -86,8 +86,8 @@ impl LockTable {
         stripes
     }
 
-    /// Runs `work`, which reclaims, under the lock of `unit` if the lock is free. Returns true if it
-    /// was free. `work` takes the newest state from `sequencer` on demand.
+    /// Runs `work`, which reclaims, under the lock of `unit` if the lock is free. Returns true if
+    /// it was free. `work` takes the newest state from `sequencer` on demand.
     pub fn try_with(
         &self,
         unit: LockUnit,

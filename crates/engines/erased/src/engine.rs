@@ -22,8 +22,11 @@ pub struct ErasedEngine(Arc<dyn AnyEngine>, Capabilities);
 struct Capabilities {
     durable: Option<Arc<dyn Durable>>,
     archiving: Option<Arc<dyn Archiving>>,
-    retained: Option<Arc<dyn Fn(&UnitLocks<'_>) -> Retained + Send + Sync>>,
+    retained: Option<Arc<TellRetained>>,
 }
+
+/// Tells which timestamps keep the memory of an engine.
+type TellRetained = dyn Fn(&UnitLocks<'_>) -> Retained + Send + Sync;
 
 impl ErasedEngine {
     /// Erases the type of `engine`, without its capabilities.

@@ -138,7 +138,7 @@ proptest! {
 /// Neighbor, value, and the commit that put the edge.
 type Put = (u32, u32, u64);
 
-/// Returns the puts that [`Cursor::newest_first`](hedgerow_model::Cursor::newest_first) visits for vertex 0, reversed.
+/// Returns the puts that [`Cursor::newest_first`] visits for vertex 0, reversed.
 fn oldest_first(pipeline: &Tested, at: &Registered) -> Vec<Put> {
     let view = pipeline.engine.view(&(), at);
     let adjacency = view.adjacency::<u32>(LabelId(2), Direction::Out).unwrap();
