@@ -136,13 +136,7 @@ pub trait ReadGraph: Reads {
     fn neighbors(&self, hop: impl Into<Hop>, key: impl AsKey) -> Result<Vec<Key>, Error> {
         let (hop, key) = (hop.into(), key.as_key());
         checked_hop::<(), _>(self, hop)?;
-        let mut neighbors = Vec::new();
-        let visited =
-            self.state(Reading::Neighbors(key))?.visit_values::<(), ()>(hop, key, |neighbor, ()| {
-                neighbors.push(neighbor);
-                ControlFlow::Continue(())
-            });
-        visited.map(|_| neighbors)
+        self.state(Reading::Neighbors(key))?.neighbor_keys(hop, key)
     }
 
     /// Returns the edges of a vertex: the vertex at the other end, and the data. O(degree).

@@ -2,12 +2,14 @@
 
 use crate::engines::TypedStore;
 use crate::error::Error;
+use crate::label::Hop;
 use crate::snapshot::Snapshot;
 use hedgerow_erased::ErasedView;
 use hedgerow_model::{EdgeValue, Key, KeyRef, LabelId, Record};
 use hedgerow_pipeline::{StagedChanges, Store};
 use hedgerow_sync::Arc;
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 
 /// A graph, snapshot or transaction whose state can be read.
 pub trait Reads {
@@ -45,6 +47,16 @@ impl<'s> State<'s> {
     #[inline]
     pub(crate) fn of(snapshot: &'s Snapshot) -> Self {
         State::Snapshot(Cow::Borrowed(snapshot))
+    }
+
+    /// Returns the neighbors of a vertex, each once. Not generic, so that it is compiled only here.
+    pub(crate) fn neighbor_keys(self, hop: Hop, key: KeyRef<'_>) -> Result<Vec<Key>, Error> {
+        let mut neighbors = Vec::new();
+        let visited = self.visit_values::<(), ()>(hop, key, |neighbor, ()| {
+            neighbors.push(neighbor);
+            ControlFlow::Continue(())
+        });
+        visited.map(|_| neighbors)
     }
 }
 
