@@ -80,6 +80,7 @@ impl<C> Staged<C> {
     }
 
     /// Converts the changes, and keeps the rest.
+    #[inline(always)]
     pub fn map<D>(self, convert: impl FnOnce(C) -> D) -> Staged<D> {
         let Staged { changes, commits, changing, outcome } = self;
         Staged { changes: convert(changes), commits, changing, outcome }

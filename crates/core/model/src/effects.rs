@@ -232,6 +232,7 @@ pub struct DeferredOutcome {
 
 impl Outcome {
     /// Adds edges of `label`. Labels are reported in ascending order.
+    #[inline]
     pub fn count(&mut self, label: LabelId, added: u64, removed: u64) {
         match self.edges.iter_mut().find(|outcome| outcome.label == label) {
             Some(outcome) => {
@@ -251,6 +252,7 @@ impl Outcome {
     }
 
     /// Defers the counting of edges of `label`.
+    #[inline]
     pub fn defer(&mut self, label: LabelId, puts: u64, deletions: u64) {
         match self.deferred.iter_mut().find(|outcome| outcome.label == label) {
             Some(outcome) => {
@@ -262,6 +264,7 @@ impl Outcome {
     }
 
     /// Edges added, over all labels.
+    #[inline]
     #[must_use]
     pub fn added(&self) -> Count {
         let known: u64 = self.edges.iter().map(|outcome| outcome.added).sum();
@@ -270,6 +273,7 @@ impl Outcome {
     }
 
     /// Edges removed, over all labels.
+    #[inline]
     #[must_use]
     pub fn removed(&self) -> Count {
         let known: u64 = self.edges.iter().map(|outcome| outcome.removed).sum();

@@ -101,7 +101,8 @@ impl Stamps {
     /// The stamps, ascending.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = Stamp> {
-        (self.first.0..=self.last.0).map(move |at| {
+        // An inclusive range costs more per step.
+        (self.first.0..self.last.0 + 1).map(move |at| {
             let at = CommitTimestamp(at);
             Stamp { at, editable_from: self.editable_from.min(at) }
         })

@@ -21,7 +21,7 @@ pub(crate) struct EdgeRoom {
 impl Hybrid {
     /// Turns the first edges into a run: up to the first that lacks an end, that is put where the
     /// earlier ones are deleted, or the reverse, or that is in a label with records.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn stage_edges<'l>(
         &self,
         edges: &'l [StoredEdge],
@@ -56,7 +56,7 @@ impl Hybrid {
         Staged { changes, commits, changing: first_bits(commits), outcome }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn apply_edges(&self, stamps: Stamps, run: Option<NewRun<'_>>) {
         if let Some(run) = run {
             let runs = [run];

@@ -18,7 +18,8 @@ use rayon::ThreadPool;
 /// Reusable room for what is staged.
 #[derive(Debug, Default)]
 pub struct HybridRoom {
-    effects: StagedEffects,
+    /// Most commits are of single edges, and do without.
+    effects: Option<Box<StagedEffects>>,
     edges: EdgeRoom,
 }
 
@@ -27,8 +28,8 @@ pub struct HybridRoom {
 pub enum HybridStaged<'l> {
     /// Commits of one edge each; `None` if there is none.
     Each(Option<NewRun<'l>>),
-    /// A commit of effects.
-    Commit(HybridChanges<'l>),
+    /// A commit of effects, boxed so that a commit of one edge moves little.
+    Commit(Box<HybridChanges<'l>>),
 }
 
 impl Engine for Hybrid {
@@ -51,7 +52,7 @@ impl Engine for Hybrid {
 
     /// O(changes). Reads only edges of labels with records. Memory is the only error. Panics if the
     /// effects name a label that does not exist: the caller resolved them against the catalog.
-    #[inline]
+    #[inline(always)]
     fn stage<'l>(
         &'l self,
         locks: &HeldLocks<'l>,
@@ -66,9 +67,9 @@ impl Engine for Hybrid {
                 Ok(self.stage_edges(edges, &mut room.edges).map(HybridStaged::Each))
             }
             Changes::Commit { effects, appended } => {
-                let room = &mut room.effects;
+                let room = room.effects.get_or_insert_default();
                 let staged = self.stage_effects(locks, (effects, appended), room, allowance)?;
-                Ok(staged.map(HybridStaged::Commit))
+                Ok(staged.map(Box::new).map(HybridStaged::Commit))
             }
         }
     }
@@ -77,7 +78,7 @@ impl Engine for Hybrid {
     fn apply(&self, _locks: &mut HeldLocks<'_>, stamps: Stamps, staged: HybridStaged<'_>) {
         match staged {
             HybridStaged::Each(run) => self.apply_edges(stamps, run),
-            HybridStaged::Commit(changes) => self.apply_changes(stamps.first(), changes),
+            HybridStaged::Commit(changes) => self.apply_changes(stamps.first(), *changes),
         }
     }
 

@@ -25,8 +25,8 @@ const FIRST_LINES: usize = 128;
 pub struct EdgePlan {
     changed: bool,
     /// Edges added and removed.
-    added: u64,
-    removed: u64,
+    added: u8,
+    removed: u8,
     /// The position of each entry in its log, or `NEW`, or `NOTHING` if there is nothing to do.
     positions: [u32; 2],
 }
@@ -57,7 +57,7 @@ impl Tel {
     /// with records, for which a large log would have to be copied, or for which a log would grow
     /// although `may_grow` is false or the file is full. Runs each step for all edges before the
     /// next step, so that their cache misses overlap.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn stage_edges<'l>(
         &self,
         locks: &HeldLocks<'l>,
@@ -91,7 +91,7 @@ impl Tel {
             let (own, others) = entries.split_at(edge.entries().len());
             let Some(plan) = self.plan_entries(edge, own, may_grow) else { break };
             changing |= u64::from(plan.changed) << number;
-            (added, removed) = (added + plan.added, removed + plan.removed);
+            (added, removed) = (added + u64::from(plan.added), removed + u64::from(plan.removed));
             plans.push(plan);
             entries = others;
         }
@@ -101,15 +101,16 @@ impl Tel {
         Staged { changes: StagedEdges { edges, plans }, commits: plans.len(), changing, outcome }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn apply_edges(&self, stamps: Stamps, StagedEdges { edges, plans }: StagedEdges<'_>) {
-        let changes = edges.iter().zip(plans).filter(|(_, plan)| plan.changed);
-        for ((edge, plan), stamp) in changes.zip(stamps.iter()) {
-            self.apply_edge(stamp, edge, plan);
+        if let ([edge], [plan]) = (edges, plans) {
+            return self.apply_edge(stamps.first(), edge, plan);
         }
+        let changes = edges.iter().zip(plans).filter(|(_, plan)| plan.changed);
+        changes.zip(stamps.iter()).for_each(|((edge, plan), stamp)| self.apply_edge(stamp, edge, plan));
     }
 
-    #[inline]
+    #[inline(never)]
     fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
         let mut applied = Applied::new(self, stamp);
         for ((direction, change), position) in edge.entries().iter().zip(plan.positions) {
@@ -196,8 +197,8 @@ impl Tel {
                 return None;
             }
             if self.topology.is_canonical_entry(*direction, change.owner, change.neighbor) {
-                added += u64::from(position == NEW);
-                removed += u64::from(change.value.is_none());
+                added += u8::from(position == NEW);
+                removed += u8::from(change.value.is_none());
             }
         }
         Some(EdgePlan { changed, added, removed, positions })

@@ -15,7 +15,8 @@ use rayon::ThreadPool;
 /// Reusable room for what is staged.
 #[derive(Debug, Default)]
 pub struct TelRoom {
-    effects: StagedEffects,
+    /// Most commits are of single edges, and do without.
+    effects: Option<Box<StagedEffects>>,
     plans: EdgePlans,
 }
 
@@ -24,8 +25,8 @@ pub struct TelRoom {
 pub enum TelStaged<'l> {
     /// Commits of one edge each.
     Each(StagedEdges<'l>),
-    /// A commit of effects.
-    Commit(TelChanges<'l>),
+    /// A commit of effects, boxed so that a commit of one edge moves little.
+    Commit(Box<TelChanges<'l>>),
 }
 
 impl Engine for Tel {
@@ -49,7 +50,7 @@ impl Engine for Tel {
     /// [`Capacity`](EngineError::Capacity) is the only kind of error: memory or, with the blocks in
     /// a file, the disk ran out. Panics if the effects name a label or a direction that is not
     /// stored: the caller resolved them against the catalog.
-    #[inline]
+    #[inline(always)]
     fn stage<'l>(
         &'l self,
         locks: &HeldLocks<'l>,
@@ -64,8 +65,9 @@ impl Engine for Tel {
                 Ok(self.stage_edges(locks, edges, &mut room.plans, may_grow).map(TelStaged::Each))
             }
             Changes::Commit { effects, .. } => {
-                let staged = self.stage_effects(locks, effects, &mut room.effects, allowance, pool)?;
-                Ok(staged.map(TelStaged::Commit))
+                let room = room.effects.get_or_insert_default();
+                let staged = self.stage_effects(locks, effects, room, allowance, pool)?;
+                Ok(staged.map(Box::new).map(TelStaged::Commit))
             }
         }
     }
@@ -74,7 +76,7 @@ impl Engine for Tel {
     fn apply(&self, _locks: &mut HeldLocks<'_>, stamps: Stamps, staged: TelStaged<'_>) {
         match staged {
             TelStaged::Each(edges) => self.apply_edges(stamps, edges),
-            TelStaged::Commit(changes) => self.apply_changes(stamps.first(), changes),
+            TelStaged::Commit(changes) => self.apply_changes(stamps.first(), *changes),
         }
     }
 

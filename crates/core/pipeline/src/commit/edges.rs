@@ -14,14 +14,13 @@ use crate::commit::stream::Commits;
 use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::error::Error;
 use crate::store::{OnEngine, Store};
-use hedgerow_log::Durability;
-use hedgerow_model::token::HeldLocks;
+use hedgerow_log::{Body, Durability};
+use hedgerow_model::token::{HeldLocks, Stamps};
 use hedgerow_model::{
     Allowance, Changes, Count, EdgeValue, Engine, KeyRef, LabelId, Operation, Outcome, Staged, StoredEdge,
     Topology,
 };
-use hedgerow_sequencer::{CountChanges, LockGuard, PendingReclaim, Stripes, WriterKind};
-use smallvec::SmallVec;
+use hedgerow_sequencer::{CountChanges, LockGuard, LockTable, PendingReclaim, Stripes, WriterKind};
 
 /// An edge to put, or to delete without a value, by the keys of its endpoints.
 #[derive(Clone, Copy, Debug)]
@@ -49,104 +48,120 @@ impl EdgeWrite<'_> {
     }
 }
 
-/// The next edges of a stream whose commits are made together, or a single one.
+/// The next edges of a stream whose commits are made together.
 #[derive(Default)]
 pub(super) struct Slice<R> {
-    edges: SmallVec<[StoredEdge; 1]>,
+    edges: Vec<StoredEdge>,
     stripes: Stripes,
     /// The engine's room.
     room: R,
 }
 
-/// What a caller allows for the commits of a slice.
-#[derive(Clone, Copy)]
-pub(super) struct SliceLimits {
-    /// The maximum number of commits that take locks. They also hold each other's locks.
-    locking: usize,
-    /// The maximum number of commits that append.
-    appending: usize,
-    /// True if it must be known whether an edge that is deleted existed.
-    exact_deletions: bool,
-}
+/// Maximum number of commits of a slice that take locks: enough to overlap the waits for memory.
+/// They also hold each other's locks.
+const MOST_LOCKING: usize = if cfg!(hedgerow_shuttle) { 2 } else { 16 };
 
-impl SliceLimits {
-    /// A single commit.
-    const ONE: Self = SliceLimits { locking: 1, appending: 1, exact_deletions: true };
-
-    /// Of a stream: enough to overlap the waits for memory.
-    pub(super) const OF_STREAM: Self = match cfg!(hedgerow_shuttle) {
-        true => SliceLimits { locking: 2, appending: 2, exact_deletions: false },
-        false => SliceLimits { locking: 16, appending: 32, exact_deletions: false },
-    };
-
-    /// Of a stream in a graph with history, which keeps the state after each commit: stamps cannot
-    /// be taken together.
-    pub(super) const ONE_OF_STREAM: Self = SliceLimits { exact_deletions: false, ..SliceLimits::ONE };
-}
+/// Maximum number of commits of a slice that append.
+const MOST_APPENDING: usize = if cfg!(hedgerow_shuttle) { 2 } else { 32 };
 
 impl<E: Engine> OnEngine<'_, E> {
     /// Commits one edge blindly.
     #[inline]
     pub fn commit_edge(self, write: EdgeWrite<'_>) -> Result<Commit, Error> {
-        let mut done = Commits::default();
-        self.commit_slice(std::iter::once(write), &mut Slice::default(), SliceLimits::ONE, &mut done)?;
-        let commit = match done.committed {
-            0 => self.store.commit_unsettled(&[write.to_operation()], None)?,
-            _ => done.to_only(|| self.store.sequencer.newest().0),
+        let commit = match self.try_commit_edge(&write)? {
+            Some(commit) => commit,
+            None => self.store.commit_unsettled(&[write.to_operation()], None)?,
         };
         self.store.settle(commit, Durability::None)
     }
 
-    /// Commits the next edges that can be made together, and adds them to `done`; none if the next
-    /// edge needs the general commit, because a vertex is missing.
+    /// Commits one edge, if both endpoints exist; `None` if this needs the general commit.
     #[inline]
+    fn try_commit_edge(self, write: &EdgeWrite<'_>) -> Result<Option<Commit>, Error> {
+        let store = self.store;
+        store.admit(BYTES_OF_CHANGE)?;
+        let generation = store.dictionary.generation();
+        let Some(edge) = self.look_up(write)? else { return Ok(None) };
+        // Whether an edge that is deleted existed must be known, which takes its locks.
+        let may_append = !edge.deletes() && store.may_append(edge.label);
+        let appending = may_append.then(|| LockGuard::append(&store.units)).flatten();
+        let mut guard =
+            appending.unwrap_or_else(|| LockGuard::lock(&store.units, self.stripes_of_edge(&edge)));
+        let (mut room, mut done) = (E::Room::default(), Commits::default());
+        let edges = std::slice::from_ref(&edge);
+        let pending = self.commit_locked((&mut guard, generation), edges, &mut room, true, &mut done)?;
+        drop(guard);
+        store.reclaim_after_commit(pending, 1);
+        Ok((done.committed > 0).then(|| done.to_only(|| store.sequencer.newest().0)))
+    }
+
+    /// Commits the next edges of a stream that can be made together, and adds them to `done`; none
+    /// if the next edge needs the general commit, because a vertex is missing.
     pub(super) fn commit_slice<'k>(
         self,
         writes: impl Iterator<Item = EdgeWrite<'k>> + Clone,
         slice: &mut Slice<E::Room>,
-        limits: SliceLimits,
         done: &mut Commits,
     ) -> Result<(), Error> {
-        let OnEngine { store, engine } = self;
+        let store = self.store;
         let Some(first) = writes.clone().next() else { return Ok(()) };
-        let may_append = store.may_append(first.label) && !(limits.exact_deletions && first.value.is_none());
-        let most = if may_append { limits.appending } else { limits.locking };
+        let may_append = store.may_append(first.label);
+        // With history, the state after each commit is kept, so stamps cannot be taken together.
+        let most = match store.sequencer.keeps_history() {
+            true => 1,
+            false if may_append => MOST_APPENDING,
+            false => MOST_LOCKING,
+        };
         store.admit(most * BYTES_OF_CHANGE)?;
         let generation = store.dictionary.generation();
-        self.gather(writes.take(most), may_append, slice);
+        self.gather(writes.take(most), may_append, slice)?;
         if slice.edges.is_empty() {
-            // A key of the wrong kind is an error.
-            store.dictionary.current(first.source)?;
-            return Ok(store.dictionary.current(first.destination).map(drop)?);
+            return Ok(());
         }
         let appending = may_append.then(|| LockGuard::append(&store.units)).flatten();
         let mut guard =
             appending.unwrap_or_else(|| LockGuard::lock(&store.units, self.stripes_of_slice(slice)));
         let Slice { edges, room, .. } = slice;
-        let appends = guard.appends();
-        let mut held = guard.held(&store.sequencer);
-        let staged = engine.stage(&held, Changes::Each(edges), room, store.growth_in_place(), None)?;
-        // Checked last: a key may have lost its id to another key, whose vertex was found instead.
-        if store.dictionary.generation() != generation {
-            return Ok(());
-        }
-        let must_look = limits.exact_deletions && edges[0].deletes() && !staged.outcome.deferred.is_empty();
-        let pending = if staged.commits > 0 && !must_look {
-            self.finish_slice(&mut held, edges, staged, appends, done)?
-        } else if !appends {
-            drop(staged);
-            self.finish_as_effects(&mut held, &edges[0], done)?
-        } else {
-            return Ok(());
-        };
+        let pending = self.commit_locked((&mut guard, generation), edges, room, false, done)?;
         slice.stripes = guard.release();
         store.reclaim_after_commit(pending, most);
         Ok(())
     }
 
+    /// Commits edges under their locks, one by one, as far as both ends exist: all that the engine
+    /// stages together, or the first as effects. `generation` is that of the dictionary when the
+    /// ends were looked up. With `is_exact`, looks up whether an edge that is deleted existed.
+    #[inline(always)]
+    fn commit_locked(
+        self,
+        (guard, generation): (&mut LockGuard<&LockTable>, u64),
+        edges: &[StoredEdge],
+        room: &mut E::Room,
+        is_exact: bool,
+        done: &mut Commits,
+    ) -> Result<PendingReclaim, Error> {
+        let OnEngine { store, engine } = self;
+        let appends = guard.appends();
+        let mut held = guard.held(&store.sequencer);
+        let staged = engine.stage(&held, Changes::Each(edges), room, store.growth_in_place(), None)?;
+        // Checked last: a key may have lost its id to another key, whose vertex was found instead.
+        if store.dictionary.generation() != generation {
+            return Ok(PendingReclaim::default());
+        }
+        let must_look = is_exact && edges[0].deletes() && !staged.outcome.deferred.is_empty();
+        if staged.commits > 0 && !must_look {
+            self.finish_staged(&mut held, edges, staged, appends, done)
+        } else if !appends {
+            drop(staged);
+            self.finish_as_effects(&mut held, &edges[0], done)
+        } else {
+            Ok(PendingReclaim::default())
+        }
+    }
+
     /// Stamps and applies staged commits of one edge each.
-    #[inline]
-    fn finish_slice<'l>(
+    #[inline(always)]
+    fn finish_staged<'l>(
         self,
         held: &mut HeldLocks<'_>,
         edges: &[StoredEdge],
@@ -166,10 +181,10 @@ impl<E: Engine> OnEngine<'_, E> {
             };
             let counts = CountChanges { edges: known, deferred, ..CountChanges::default() };
             let stamping = Stamping { stamps, counts, writer: WriterKind::Blind, input: None, appends };
-            let encode = |bodies: &mut [hedgerow_log::Body]| {
+            let encode = |bodies: &mut [Body]| {
                 changed().zip(bodies).for_each(|(edge, body)| body.encode_edge(edge, store.topology));
             };
-            (done.at, pending) = store.stamp_and_apply(stamping, encode, |stamps, record_conflicts| {
+            let apply = |stamps: Stamps, record_conflicts| {
                 engine.apply(held, stamps, changes);
                 if record_conflicts {
                     for (edge, stamp) in changed().zip(stamps.iter()) {
@@ -177,10 +192,14 @@ impl<E: Engine> OnEngine<'_, E> {
                         store.record_conflicts(touched.into_iter(), 1, stamp);
                     }
                 }
-            })?;
+            };
+            (done.at, pending) = store.stamp_and_apply(stamping, encode, apply)?;
         }
-        done.edges_added += outcome.added();
-        done.edges_removed += outcome.removed();
+        // All edges have one label.
+        let (added, removed) = known.first().map_or((0, 0), |known| (known.added, known.removed));
+        let (puts, deletions) = deferred.first().map_or((0, 0), |later| (later.puts, later.deletions));
+        done.edges_added += Count::between(added, added + puts);
+        done.edges_removed += Count::between(removed, removed + deletions);
         let known = if deferred.is_empty() { stamps } else { 0 };
         done.changed += Count::between(known as u64, stamps as u64);
         done.committed += commits;
@@ -211,30 +230,44 @@ impl<E: Engine> OnEngine<'_, E> {
         }
     }
 
+    /// The edge with the ids of its ends; `None` if one has no id.
+    ///
+    /// # Errors
+    /// A key of the wrong kind.
+    #[inline]
+    fn look_up(self, write: &EdgeWrite<'_>) -> Result<Option<StoredEdge>, Error> {
+        let EdgeWrite { label, source, destination, value } = write;
+        let Store { dictionary, topology, .. } = self.store;
+        let ends = (dictionary.current(*source)?, dictionary.current(*destination)?);
+        let (Some(source), Some(destination)) = ends else { return Ok(None) };
+        Ok(Some(StoredEdge::new(*topology, *label, source, destination, *value)))
+    }
+
     /// Collects the next edges that can be committed together and whose ends have ids, with their
     /// locks unless they append: no two need the same lock.
-    #[inline]
+    ///
+    /// # Errors
+    /// The first edge has a key of the wrong kind.
     fn gather<'k>(
         self,
         writes: impl Iterator<Item = EdgeWrite<'k>> + Clone,
         may_append: bool,
         slice: &mut Slice<E::Room>,
-    ) {
-        let store = self.store;
+    ) -> Result<(), Error> {
         let Slice { edges, stripes, .. } = slice;
         edges.clear();
         stripes.clear();
         if may_append {
             // Such slices rarely end early.
-            let keys = writes.clone().skip(1).flat_map(|write| [write.source, write.destination]);
-            keys.for_each(|key| store.dictionary.prefetch(key));
+            let keys = writes.clone().flat_map(|write| [write.source, write.destination]);
+            keys.for_each(|key| self.store.dictionary.prefetch(key));
         }
-        for EdgeWrite { label, source, destination, value } in writes {
-            let (source, destination) =
-                (store.dictionary.current(source), store.dictionary.current(destination));
-            // The caller reports a wrong key.
-            let (Ok(Some(source)), Ok(Some(destination))) = (source, destination) else { break };
-            let edge = StoredEdge::new(store.topology, label, source, destination, value);
+        for write in writes {
+            let edge = match self.look_up(&write) {
+                Ok(Some(edge)) => edge,
+                Err(wrong) if edges.is_empty() => return Err(wrong),
+                Ok(None) | Err(_) => break,
+            };
             if !may_append {
                 let own = self.stripes_of_edge(&edge);
                 if own.iter().any(|stripe| stripes.contains(stripe)) {
@@ -244,6 +277,7 @@ impl<E: Engine> OnEngine<'_, E> {
             }
             edges.push(edge);
         }
+        Ok(())
     }
 
     /// The stripes to lock for an edge: the stripes of the endpoints that store it. If only one
@@ -262,16 +296,13 @@ impl<E: Engine> OnEngine<'_, E> {
     }
 
     /// Takes the lock stripes of a slice out of it, ascending, without duplicates.
-    #[inline]
     fn stripes_of_slice(self, slice: &mut Slice<E::Room>) -> Stripes {
         let mut stripes = std::mem::take(&mut slice.stripes);
         if stripes.is_empty() {
             stripes.extend(slice.edges.iter().flat_map(|edge| self.stripes_of_edge(edge)));
         }
-        if let [_, _, ..] = *slice.edges {
-            stripes.sort_unstable();
-            stripes.dedup();
-        }
+        stripes.sort_unstable();
+        stripes.dedup();
         stripes
     }
 }

@@ -24,7 +24,7 @@ use acquire::{Acquired, OperationIds, ReadSet};
 use decided::{AppliedCommit, Stamping};
 use hedgerow_erased::ErasedRoom;
 use hedgerow_log::{Body, Durability};
-use hedgerow_model::token::{HeldLocks, Stamp};
+use hedgerow_model::token::{HeldLocks, Stamp, Stamps};
 use hedgerow_model::{
     Adjacency, Allowance, AppendedEdges, Changes, CommitTimestamp, Count, Cursor, DeferredOutcome,
     EdgeChange, EdgeOutcome, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Operation, Outcome,
@@ -243,7 +243,7 @@ impl Store {
         let encode = |bodies: &mut [Body]| {
             bodies.iter_mut().for_each(|body| self.encode(resolved, appended, body, input));
         };
-        let (at, pending) = self.stamp_and_apply(stamping, encode, |stamps, record_conflicts| {
+        let apply = |stamps: Stamps, record_conflicts| {
             if is_change {
                 self.engine.apply(held, stamps, staged.changes);
             }
@@ -252,7 +252,8 @@ impl Store {
                 self.record_conflicts(self.touched_by(resolved, appended), size, stamp);
             }
             resolved.deleted.iter().for_each(|id| self.dictionary.delete(*id, stamp.at()));
-        })?;
+        };
+        let (at, pending) = self.stamp_and_apply(stamping, encode, apply)?;
         let (edges_added, edges_removed) = self.edge_counts(&outcome, &resolved.parallel);
         let commit = Commit {
             at,

@@ -1,7 +1,7 @@
 //! A stream of edges with one commit per edge, which waits once for all to be durable.
 
 use crate::commit::Commit;
-use crate::commit::edges::{EdgeWrite, Slice, SliceLimits};
+use crate::commit::edges::{EdgeWrite, Slice};
 use crate::error::Error;
 use crate::journal::Journal;
 use crate::store::{OnEngine, Store};
@@ -81,13 +81,9 @@ impl<E: Engine> OnEngine<'_, E> {
         done: &mut Commits,
     ) -> Result<(), Error> {
         let mut slice = Slice::default();
-        let limits = match self.store.sequencer.keeps_history() {
-            true => SliceLimits::ONE_OF_STREAM,
-            false => SliceLimits::OF_STREAM,
-        };
         while done.committed < count {
             let next = done.committed;
-            self.commit_slice((next..count).map(&write), &mut slice, limits, done)?;
+            self.commit_slice((next..count).map(&write), &mut slice, done)?;
             if done.committed == next {
                 done.count(self.store.commit_unsettled(&[write(next).to_operation()], None)?);
             }

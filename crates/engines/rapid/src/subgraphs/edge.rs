@@ -17,8 +17,8 @@ use smallvec::SmallVec;
 pub struct EdgePlan {
     changed: bool,
     /// Edges added and removed.
-    added: u64,
-    removed: u64,
+    added: u8,
+    removed: u8,
     /// The births of the versions in which the entries were located.
     bases: [CommitTimestamp; 2],
     /// The place of each entry, as [`Container::locate`] numbers places.
@@ -39,7 +39,7 @@ impl<C: Container> Subgraphs<C> {
     /// Plans the changes of the first edges: up to the first that lacks an end, that is in a label
     /// with records, or whose container is missing, would become empty, or would be changed twice.
     /// Runs each step for all edges before the next step, so that their cache misses overlap.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn stage_edges<'l>(
         &'l self,
         locks: &HeldLocks<'_>,
@@ -65,7 +65,7 @@ impl<C: Container> Subgraphs<C> {
             let (own, others) = entries.split_at(edge.entries().len());
             let Some(plan) = self.plan_entries(own) else { break };
             changing |= u64::from(plan.changed) << number;
-            (added, removed) = (added + plan.added, removed + plan.removed);
+            (added, removed) = (added + u64::from(plan.added), removed + u64::from(plan.removed));
             plans.push(plan);
             entries = others;
         }
@@ -75,15 +75,16 @@ impl<C: Container> Subgraphs<C> {
         Staged { changes: StagedEdges { edges, plans }, commits: plans.len(), changing, outcome }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn apply_edges(&self, stamps: Stamps, StagedEdges { edges, plans }: StagedEdges<'_>) {
-        let changes = edges.iter().zip(plans).filter(|(_, plan)| plan.changed);
-        for ((edge, plan), stamp) in changes.zip(stamps.iter()) {
-            self.apply_edge(stamp, edge, plan);
+        if let ([edge], [plan]) = (edges, plans) {
+            return self.apply_edge(stamps.first(), edge, plan);
         }
+        let changes = edges.iter().zip(plans).filter(|(_, plan)| plan.changed);
+        changes.zip(stamps.iter()).for_each(|((edge, plan), stamp)| self.apply_edge(stamp, edge, plan));
     }
 
-    #[inline]
+    #[inline(never)]
     fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
         for (number, (direction, change)) in edge.entries().iter().enumerate() {
             let partition = partition_of(change.owner);
@@ -158,7 +159,8 @@ impl<C: Container> Subgraphs<C> {
             added += more_added;
             removed += more_removed;
         }
-        Some(EdgePlan { changed, added, removed, bases, places })
+        // An edge counts at most once.
+        Some(EdgePlan { changed, added: added as u8, removed: removed as u8, bases, places })
     }
 
     /// The chains that store an edge, if they were ever used, each with its change.

@@ -17,7 +17,8 @@ use rayon::ThreadPool;
 /// Reusable room for what is staged.
 #[derive(Debug, Default)]
 pub struct SubgraphRoom {
-    effects: StagedEffects,
+    /// Most commits are of single edges, and do without.
+    effects: Option<Box<StagedEffects>>,
     plans: EdgePlans,
 }
 
@@ -26,8 +27,8 @@ pub struct SubgraphRoom {
 pub enum SubgraphStaged<'l, C: Container> {
     /// Commits of one edge each.
     Each(StagedEdges<'l>),
-    /// A commit of effects.
-    Commit(SubgraphChanges<'l, C>),
+    /// A commit of effects, boxed so that a commit of one edge moves little.
+    Commit(Box<SubgraphChanges<'l, C>>),
 }
 
 impl<C: Container> Engine for Subgraphs<C> {
@@ -51,7 +52,7 @@ impl<C: Container> Engine for Subgraphs<C> {
     /// cannot outgrow its offsets, because large neighbor sets lie outside of it. Panics if the
     /// effects name a label or a direction that is not stored: the caller resolved them against the
     /// catalog.
-    #[inline]
+    #[inline(always)]
     fn stage<'l>(
         &'l self,
         locks: &HeldLocks<'l>,
@@ -67,8 +68,9 @@ impl<C: Container> Engine for Subgraphs<C> {
                 Ok(self.stage_edges(locks, edges, &mut room.plans).map(SubgraphStaged::Each))
             }
             Changes::Commit { effects, .. } => {
-                let staged = self.stage_effects(locks, effects, &mut room.effects, allowance, pool)?;
-                Ok(staged.map(SubgraphStaged::Commit))
+                let room = room.effects.get_or_insert_default();
+                let staged = self.stage_effects(locks, effects, room, allowance, pool)?;
+                Ok(staged.map(Box::new).map(SubgraphStaged::Commit))
             }
         }
     }
@@ -77,7 +79,7 @@ impl<C: Container> Engine for Subgraphs<C> {
     fn apply(&self, _locks: &mut HeldLocks<'_>, stamps: Stamps, staged: SubgraphStaged<'_, C>) {
         match staged {
             SubgraphStaged::Each(edges) => self.apply_edges(stamps, edges),
-            SubgraphStaged::Commit(changes) => self.apply_changes(stamps.first(), changes),
+            SubgraphStaged::Commit(changes) => self.apply_changes(stamps.first(), *changes),
         }
     }
 
