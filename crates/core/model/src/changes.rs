@@ -1,4 +1,4 @@
-//! What an engine stages together, and what it finds when it does.
+//! Changes that an engine stages together, and its findings.
 
 use crate::{Effects, LabelId, Outcome, StoredEdge};
 

@@ -6,7 +6,7 @@
 //! - `adjacency/`: the adjacency store, in versions, one per round of archiving;
 //! - `tables.rs`: the adjacencies of all labels, and the counts that archiving keeps of their
 //!   edges;
-//! - `changes.rs`: turns the effects of a commit into runs of the log; `edge.rs`: commits of one edge;
+//! - `changes.rs`: turns the effects of a commit into runs of the log; `edge.rs`: appended edges;
 //! - `graph.rs`, `engine.rs`: the graph, and its trait;
 //! - `upkeep.rs`, `archiving.rs`: thresholds and state of archiving; archiving, and freeing memory
 //!   that no view reads;

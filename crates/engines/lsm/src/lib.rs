@@ -6,8 +6,8 @@
 //!   locks;
 //! - `adjacency.rs`: the numbers of labels and directions, and of the vertices, in MemGraphs and
 //!   files;
-//! - `changes.rs`: turns the effects of a commit into versions; `edge.rs`: the fast path of a
-//!   single edge;
+//! - `changes.rs`: turns the effects of a commit into versions; `edge.rs`: commits of
+//!   one edge;
 //! - `graph.rs`: the state of the engine; `engine.rs`, `flush.rs`: its trait, and moving MemGraphs
 //!   to level 0;
 //! - `first_state.rs`: the levels of a new store, written at once;

@@ -1,6 +1,6 @@
 //! From staged changes to a visible state: the steps that all commits share.
 //!
-//! What holds in each phase of a commit:
+//! Each phase of a commit has its invariant:
 //!
 //! | phase | value | invariant |
 //! |---|---|---|
@@ -10,8 +10,8 @@
 //! | applied | [`AppliedCommit`] | writers that lock the same units see it; new snapshots do once it is published |
 //! | settled | [`Commit`] | its locks are released, and [`Store::settle`] returned: it is as durable as requested |
 //!
-//! Single edges and streams (`edges.rs`), bulk writes (`ingest.rs`), transactions (`resolve.rs`) and
-//! recovery differ in how they lock and decide.
+//! Single edges and streams (`edges.rs`), bulk writes (`ingest.rs`), transactions (`resolve.rs`)
+//! and recovery differ in how they lock and decide.
 
 use crate::commit::Commit;
 use crate::commit::resolve::Resolved;
@@ -44,7 +44,7 @@ impl AppliedCommit {
     }
 }
 
-/// What the stamps of staged commits are taken for.
+/// The commits that stamps are taken for.
 #[derive(Clone, Copy)]
 pub(super) struct Stamping<'s> {
     /// Number of stamps.

@@ -82,7 +82,7 @@ impl<E: Engine> OnEngine<'_, E> {
         store.admit(BYTES_OF_CHANGE)?;
         let generation = store.dictionary.generation();
         let Some(edge) = self.look_up(write)? else { return Ok(None) };
-        // Whether an edge that is deleted existed must be known, which takes its locks.
+        // Looks up whether an edge that is deleted existed, which takes its locks.
         let may_append = !edge.deletes() && store.may_append(edge.label);
         let appending = may_append.then(|| LockGuard::append(&store.units)).flatten();
         let mut guard =
