@@ -40,7 +40,7 @@ macro_rules! contract_tests {
             states_from_before_a_label_show_it_without_edges
             a_view_that_is_open_shows_the_labels_that_come
             parallel_edges_of_a_label_that_was_added_are_kept
-            single_edges_take_the_fast_path_of_a_new_label
+            edges_of_a_new_label_are_committed_one_by_one
             a_change_of_a_new_label_that_is_dropped_leaves_nothing
             readers_go_on_while_labels_come
         );

@@ -125,7 +125,7 @@ pub fn parallel_edges_of_a_label_that_was_added_are_kept<T: Tested>() {
 }
 
 /// Single edges without effects, for engines that take them.
-pub fn single_edges_take_the_fast_path_of_a_new_label<T: Tested>() {
+pub fn edges_of_a_new_label_are_committed_one_by_one<T: Tested>() {
     for topology in TOPOLOGIES {
         let mut pipeline = with_first_label::<T>(topology);
         let vertices = [0, 1, 2, 64];
@@ -145,7 +145,7 @@ pub fn single_edges_take_the_fast_path_of_a_new_label<T: Tested>() {
     }
 }
 
-/// Prepared changes that are not applied, of a label without edges.
+/// Staged changes that are not applied, of a label without edges.
 pub fn a_change_of_a_new_label_that_is_dropped_leaves_nothing<T: Tested>() {
     let mut pipeline = with_first_label::<T>(Topology::DirectedWithReverse);
     pipeline.commit(&[put(1, [2])], 0).unwrap();

@@ -15,8 +15,8 @@ pub enum Changes<'c> {
         appended: Option<AppendedEdges<'c>>,
     },
     /// Commits of one edge each, in this order: at most [`MOST_COMMITS`]. All edges have one label,
-    /// which exists and has no records, and no two need a lock of the same unit, unless the engine
-    /// appends. A single put is a slice of one edge.
+    /// and no two need a lock of the same unit, unless the engine appends. A single put is a slice
+    /// of one edge.
     Each(&'c [StoredEdge]),
 }
 
@@ -35,17 +35,14 @@ impl<'c> From<&'c Effects> for Changes<'c> {
     }
 }
 
-/// Edges of a label without records, all of them to put, or all to delete, unsorted and with
-/// duplicates.
+/// Edges of a label without records to put, unsorted and with duplicates.
 #[derive(Clone, Copy, Debug)]
 pub struct AppendedEdges<'e> {
     /// The label.
     pub label: LabelId,
-    /// True if the edges are deleted, false if they are put.
-    pub deletes: bool,
     /// Source and destination of each edge, as a [position](crate::EdgeChange::position_of).
     pub edges: &'e [u64],
-    /// The bits of the value of each edge to put; ignored, and possibly empty, if the label has no
+    /// The bits of the value of each edge; ignored, and possibly empty, if the label has no
     /// values.
     pub values: &'e [u64],
 }
@@ -58,7 +55,8 @@ pub struct Staged<C> {
     /// The number of commits that are staged, from the first one on: 1 for a
     /// [commit of effects](Changes::Commit). Of [several](Changes::Each), an engine leaves out all
     /// from the first one on that must be staged as effects, because one end of its edge does not
-    /// exist, or because the engine has no shorter way to change it.
+    /// exist, or because the engine has no shorter way to change it, as for an edge with a record
+    /// or at a limit.
     pub commits: usize,
     /// The staged commits that change the state, and take a timestamp each: a bit per commit, the
     /// lowest for the first.

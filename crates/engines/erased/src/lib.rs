@@ -6,7 +6,7 @@
 //! the library are read at their own types. Generics in the traits of the model become virtual
 //! calls:
 //!
-//! - a commit costs one or two more allocations; a view, an adjacency or a cursor none, unless it
+//! - a commit costs two or three more allocations; a view, an adjacency or a cursor none, unless it
 //!   is large;
 //! - [`Cursor::scan`](hedgerow_model::Cursor::scan) copies short rows into batches: one virtual
 //!   call passes the rows of many vertices. A long row is a batch by itself and is not copied;

@@ -51,8 +51,9 @@ impl Hybrid {
             let (puts, deletions) = if deletes { (0, commits) } else { (commits, 0) };
             outcome.defer(label, puts as u64, deletions as u64);
         }
-        let run = self.run_of(&AppendedEdges { label, deletes, edges: positions, values });
-        let changes = (commits > 0).then_some(NewRun { commits: RunCommits::Each, ..run });
+        let run = self.run_of(&AppendedEdges { label, edges: positions, values });
+        let change = if deletes { RunChange::Delete } else { run.change };
+        let changes = (commits > 0).then_some(NewRun { commits: RunCommits::Each, change, ..run });
         Staged { changes, commits, changing: first_bits(commits), outcome }
     }
 
@@ -77,15 +78,12 @@ impl Hybrid {
         vertices.for_each(|vertex| prefetch(vertex, 1));
     }
 
-    /// The run of edges of one commit.
+    /// The run that puts edges in one commit.
     #[inline]
     pub(crate) fn run_of<'e>(&self, appended: &AppendedEdges<'e>) -> NewRun<'e> {
-        let AppendedEdges { label, deletes, edges, values } = *appended;
-        let change = match deletes {
-            true => RunChange::Delete,
-            false if self.column_of(label).width() > 0 => RunChange::PutValues(values),
-            false => RunChange::Put,
-        };
+        let AppendedEdges { label, edges, values } = *appended;
+        let has_values = self.column_of(label).width() > 0;
+        let change = if has_values { RunChange::PutValues(values) } else { RunChange::Put };
         NewRun { table: label.0, change, commits: RunCommits::One, edges }
     }
 }

@@ -45,7 +45,6 @@ impl Durable for LsmEngine {
         Ok(())
     }
 
-    /// True from half of the memory on: commits fill the other half during the flush.
     fn admit(&self, bytes: usize) -> Admission {
         let sources = self.sources.read();
         let (held, active) = (sources.used_bytes(), sources.active().used_bytes());
@@ -63,6 +62,7 @@ impl Durable for LsmEngine {
         pause.map_or(Admission::Granted, Admission::AfterPause)
     }
 
+    /// True from half of the memory on: commits fill the other half during the flush.
     fn is_flush_due(&self) -> bool {
         self.sources.read().active().used_bytes() > self.limits.mem_graph_bytes / 2
     }

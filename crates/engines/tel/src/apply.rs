@@ -8,7 +8,7 @@ use crate::layout::bytes_of;
 use crate::sparse::is_sparse;
 use crate::stage::{NEW, NOTHING, RowLink, TelChanges, VertexLink, WriteTarget};
 use hedgerow_in_memory::reclamation::MemoryChange;
-use hedgerow_model::token::Stamp;
+use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{CommitTimestamp, EdgeChange, EdgeValue, VertexId};
 use hedgerow_sync::epoch::Guard;
 use smallvec::SmallVec;
@@ -20,10 +20,10 @@ impl Tel {
     /// Superseded entries that a snapshot may see are filed under the newest registered timestamp,
     /// after the memory counters include them, so that their reclamation subtracts bytes that were
     /// counted.
-    pub(crate) fn apply_changes(&self, stamp: Stamp, changes: TelChanges<'_>) {
+    pub(crate) fn apply_changes(&self, locks: &HeldLocks<'_>, stamp: Stamp, changes: TelChanges<'_>) {
         assert!(std::ptr::eq(self, changes.engine), "changes are applied to the store that staged them");
         let guard = self.retired.domain.pin();
-        let mut applied = Applied::new(self, stamp);
+        let mut applied = Applied::new(self, locks, stamp);
         changes.vertices.into_iter().for_each(|link| applied.change_vertex(&link, &guard));
         changes.rows.into_iter().for_each(|link| applied.change_row(link));
         applied.finish();
@@ -34,6 +34,7 @@ impl Tel {
 /// Results of applying a commit so far.
 pub(crate) struct Applied<'e> {
     engine: &'e Tel,
+    keeps: Locked<'e>,
     stamp: Stamp,
     memory: MemoryChange,
     superseded: SmallVec<[Superseded; 2]>,
@@ -41,8 +42,14 @@ pub(crate) struct Applied<'e> {
 
 impl<'e> Applied<'e> {
     #[inline]
-    pub(crate) fn new(engine: &'e Tel, stamp: Stamp) -> Self {
-        Applied { engine, stamp, memory: MemoryChange::default(), superseded: SmallVec::new() }
+    pub(crate) fn new(engine: &'e Tel, locks: &HeldLocks<'e>, stamp: Stamp) -> Self {
+        Applied {
+            engine,
+            keeps: Locked::by(locks),
+            stamp,
+            memory: MemoryChange::default(),
+            superseded: SmallVec::new(),
+        }
     }
 
     #[inline]
@@ -82,10 +89,8 @@ impl<'e> Applied<'e> {
         self.memory.live += bytes_of(block.class()) as isize - old_bytes as isize;
         let AdjacencyTable { label, direction, .. } = self.engine.table_at(table);
         let (index, context) = (self.engine.index(direction), (&self.engine.retired, &self.engine.memory));
-        // SAFETY: the locks of the commit are held until it is applied.
-        let keeps = unsafe { Locked::assume() };
         // SAFETY: the owner is locked, and this thread no longer uses the old block.
-        let lists = unsafe { index.link(owner, label, Some(block), context, &keeps) };
+        let lists = unsafe { index.link(owner, label, Some(block), context, &self.keeps) };
         self.memory.live += lists;
     }
 
@@ -100,6 +105,12 @@ impl<'e> Applied<'e> {
     #[inline]
     pub(crate) fn at(&self) -> CommitTimestamp {
         self.stamp.at()
+    }
+
+    /// The proof that the owners are locked.
+    #[inline]
+    pub(crate) fn keeps(&self) -> Locked<'e> {
+        self.keeps
     }
 
     /// The engine that the changes are made in.

@@ -5,7 +5,6 @@ use crate::block::{BlockWriter, END_OF_TIME, EntryLog, OwnedBlock};
 use crate::garbage::Vertex;
 use crate::graph::{AdjacencyTable, Tel, check_lock};
 use crate::index::BlockIndex;
-use crate::keeps::Locked;
 use crate::layout::Need;
 use crate::stage::{NEW, NOTHING, fit_for_more, position_of};
 use hedgerow_model::token::{HeldLocks, Stamp, Stamps};
@@ -102,25 +101,30 @@ impl Tel {
     }
 
     #[inline(always)]
-    pub(crate) fn apply_edges(&self, stamps: Stamps, StagedEdges { edges, plans }: StagedEdges<'_>) {
+    pub(crate) fn apply_edges(
+        &self,
+        locks: &HeldLocks<'_>,
+        stamps: Stamps,
+        StagedEdges { edges, plans }: StagedEdges<'_>,
+    ) {
         if let ([edge], [plan]) = (edges, plans) {
-            return self.apply_edge(stamps.first(), edge, plan);
+            return self.apply_edge(locks, stamps.first(), edge, plan);
         }
         let changes = edges.iter().zip(plans).filter(|(_, plan)| plan.changed);
-        changes.zip(stamps.iter()).for_each(|((edge, plan), stamp)| self.apply_edge(stamp, edge, plan));
+        for ((edge, plan), stamp) in changes.zip(stamps.iter()) {
+            self.apply_edge(locks, stamp, edge, plan);
+        }
     }
 
     #[inline(never)]
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
-        let mut applied = Applied::new(self, stamp);
+    fn apply_edge(&self, locks: &HeldLocks<'_>, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
+        let mut applied = Applied::new(self, locks, stamp);
         for ((direction, change), position) in edge.entries().iter().zip(plan.positions) {
             if position == NOTHING {
                 continue;
             }
             let number = self.position(edge.label, *direction);
-            // SAFETY: an edge is applied under the locks that it was planned under.
-            let keeps = unsafe { Locked::assume() };
-            let table = self.table_at(number);
+            let (table, keeps) = (self.table_at(number), applied.keeps());
             let log = self.log(table, change.owner, &keeps);
             let has_room =
                 |log: EntryLog<'_>| change.value.is_none_or(|value| log.has_room(table.need_of(value)));

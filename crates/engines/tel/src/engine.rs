@@ -73,10 +73,10 @@ impl Engine for Tel {
     }
 
     #[inline]
-    fn apply(&self, _locks: &mut HeldLocks<'_>, stamps: Stamps, staged: TelStaged<'_>) {
+    fn apply(&self, locks: &mut HeldLocks<'_>, stamps: Stamps, staged: TelStaged<'_>) {
         match staged {
-            TelStaged::Each(edges) => self.apply_edges(stamps, edges),
-            TelStaged::Commit(changes) => self.apply_changes(stamps.first(), *changes),
+            TelStaged::Each(edges) => self.apply_edges(locks, stamps, edges),
+            TelStaged::Commit(changes) => self.apply_changes(locks, stamps.first(), *changes),
         }
     }
 

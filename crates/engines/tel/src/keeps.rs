@@ -20,17 +20,9 @@ impl<'l> Locked<'l> {
     pub(crate) fn of(_locks: &HeldLocks<'l>) -> &'l Self {
         &Locked(std::marker::PhantomData)
     }
-
-    /// Creates the proof without the locks at hand.
-    ///
-    /// # Safety
-    /// The locks of all vertices that are looked up are held during `'l`.
-    #[inline]
-    pub(crate) unsafe fn assume() -> Self {
-        Locked(std::marker::PhantomData)
-    }
 }
 
-// SAFETY: a target found under a lock stays until the holder unlinks it, when it applies what it
-// staged. That consumes what was staged, and ends all views of the locked state.
+// SAFETY: a target found under a lock stays until the holder unlinks it: when it applies what it
+// staged, which consumes that and ends all views of the locked state, or in maintenance, which
+// takes locks of its own, stages nothing, and does not use what it unlinked.
 unsafe impl Keeps for Locked<'_> {}

@@ -216,7 +216,10 @@ impl Snapshot {
     /// Returns the number of vertices. O(1).
     #[must_use]
     pub fn vertex_count(&self) -> u64 {
-        self.view_even_in_child().vertex_count()
+        match self.staged() {
+            None => self.token().counts().vertices,
+            Some(_) => self.view_even_in_child().vertex_count(),
+        }
     }
 
     /// Returns the number of edges over all labels: parallel edges one by one, an undirected edge

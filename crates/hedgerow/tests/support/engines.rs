@@ -20,7 +20,7 @@ pub static HYBRID: NamedEngine = NamedEngine {
     make: Make::InMemory(|EngineOptions { topology, catalog }| {
         let options = HybridOptions { archived_from: 16, ..HybridOptions::new(topology, catalog) };
         let engine = Arc::new(Hybrid::new(options));
-        ErasedEngine::shared(&engine).with_archiving(&engine)
+        ErasedEngine::shared(&engine).with_archiving(&engine).with_retained(&engine, Hybrid::retained)
     }),
 };
 

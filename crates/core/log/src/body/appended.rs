@@ -45,7 +45,7 @@ impl LoggedEdges {
         if has_values {
             self.values.resize(self.edges.len(), 0);
         }
-        AppendedEdges { label: self.label, deletes: false, edges: &self.edges, values: &self.values }
+        AppendedEdges { label: self.label, edges: &self.edges, values: &self.values }
     }
 
     /// The edges, each owned by its source.
@@ -77,8 +77,7 @@ impl LoggedEdges {
 /// Encodes the number of the label, the form, the number of edges, their positions, and their
 /// values.
 pub(super) fn encode(bytes: &mut Vec<u8>, appended: &AppendedEdges<'_>) {
-    let AppendedEdges { label, deletes, edges, values } = *appended;
-    debug_assert!(!deletes, "only edges that are put are logged as they came");
+    let AppendedEdges { label, edges, values } = *appended;
     debug_assert!(values.is_empty() || values.len() == edges.len());
     let width = match values.iter().fold(0, |all, value| all | value) {
         0 => NO_VALUES,

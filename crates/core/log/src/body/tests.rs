@@ -203,7 +203,7 @@ proptest! {
         let position = |&(source, destination): &(u32, u32)| u64::from(source) << 32 | u64::from(destination);
         let positions: Vec<u64> = ends.iter().map(position).collect();
         let values: Vec<u64> = (0..ends.len() as u64).map(|edge| value.saturating_sub(edge)).collect();
-        let appended = AppendedEdges { label: LabelId(5), deletes: false, edges: &positions, values: &values };
+        let appended = AppendedEdges { label: LabelId(5), edges: &positions, values: &values };
         let effects = Effects { vertices, ..Effects::default() };
         let commit = CommitRef { input: Some(&[7]), appended: Some(appended), ..CommitRef::of(&effects) };
         let mut body = Body::default();

@@ -60,21 +60,27 @@ pub(super) struct Stamping<'s> {
 }
 
 impl Store {
-    /// Encodes staged commits for the log, if there is one, stamps them, and applies them with
-    /// `apply`, which is told if it must record conflicts. Returns the last timestamp.
+    /// Encodes staged commits for the log, if there is one, stamps them, applies them with `apply`,
+    /// and then calls `note`, which is told if it must record conflicts. Returns the last
+    /// timestamp.
     #[inline]
     pub(super) fn stamp_and_apply(
         &self,
         stamping: Stamping<'_>,
         encode: impl FnOnce(&mut [Body]),
-        apply: impl FnOnce(Stamps, bool),
+        apply: impl FnOnce(Stamps),
+        note: impl FnOnce(Stamps, bool),
     ) -> Result<(CommitTimestamp, PendingReclaim), Error> {
         let bodies = if self.journal().is_some() { stamping.stamps } else { 0 };
         with_bodies(bodies, |bodies| {
             encode(bodies);
-            let _order = stamping.appends.then(|| self.append_order.lock());
+            let order = stamping.appends.then(|| self.append_order.lock());
             let Stamped { stamps, record_conflicts, released } = self.stamp(bodies, &stamping)?;
-            self.poisoning_on_panic(|| apply(stamps, record_conflicts));
+            self.poisoning_on_panic(|| {
+                apply(stamps);
+                drop(order);
+                note(stamps, record_conflicts);
+            });
             Ok((stamps.last(), self.sequencer.applied(stamps, released)))
         })
     }

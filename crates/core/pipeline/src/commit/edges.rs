@@ -82,17 +82,14 @@ impl<E: Engine> OnEngine<'_, E> {
         store.admit(BYTES_OF_CHANGE)?;
         let generation = store.dictionary.generation();
         let Some(edge) = self.look_up(write)? else { return Ok(None) };
-        // Looks up whether an edge that is deleted existed, which takes its locks.
-        let may_append = !edge.deletes() && store.may_append(edge.label);
-        let appending = may_append.then(|| LockGuard::append(&store.units)).flatten();
-        let mut guard =
-            appending.unwrap_or_else(|| LockGuard::lock(&store.units, self.stripes_of_edge(&edge)));
+        let mut guard = LockGuard::lock(&store.units, self.stripes_of_edge(&edge));
         let (mut room, mut done) = (E::Room::default(), Commits::default());
         let edges = std::slice::from_ref(&edge);
         let pending = self.commit_locked((&mut guard, generation), edges, &mut room, true, &mut done)?;
+        let commit = (done.committed > 0).then(|| done.to_only(|| store.sequencer.newest().0));
         drop(guard);
         store.reclaim_after_commit(pending, 1);
-        Ok((done.committed > 0).then(|| done.to_only(|| store.sequencer.newest().0)))
+        Ok(commit)
     }
 
     /// Commits the next edges of a stream that can be made together, and adds them to `done`; none
@@ -122,7 +119,8 @@ impl<E: Engine> OnEngine<'_, E> {
         let mut guard =
             appending.unwrap_or_else(|| LockGuard::lock(&store.units, self.stripes_of_slice(slice)));
         let Slice { edges, room, .. } = slice;
-        let pending = self.commit_locked((&mut guard, generation), edges, room, false, done)?;
+        let is_exact = store.sequencer.keeps_history();
+        let pending = self.commit_locked((&mut guard, generation), edges, room, is_exact, done)?;
         slice.stripes = guard.release();
         store.reclaim_after_commit(pending, most);
         Ok(())
@@ -184,8 +182,8 @@ impl<E: Engine> OnEngine<'_, E> {
             let encode = |bodies: &mut [Body]| {
                 changed().zip(bodies).for_each(|(edge, body)| body.encode_edge(edge, store.topology));
             };
-            let apply = |stamps: Stamps, record_conflicts| {
-                engine.apply(held, stamps, changes);
+            let apply = |stamps: Stamps| engine.apply(held, stamps, changes);
+            let note = |stamps: Stamps, record_conflicts| {
                 if record_conflicts {
                     for (edge, stamp) in changed().zip(stamps.iter()) {
                         let touched = store.touched_by_edge(edge.label, edge.ends());
@@ -193,7 +191,7 @@ impl<E: Engine> OnEngine<'_, E> {
                     }
                 }
             };
-            (done.at, pending) = store.stamp_and_apply(stamping, encode, apply)?;
+            (done.at, pending) = store.stamp_and_apply(stamping, encode, apply, note)?;
         }
         // All edges have one label.
         let (added, removed) = known.first().map_or((0, 0), |known| (known.added, known.removed));

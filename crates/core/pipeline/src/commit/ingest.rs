@@ -257,7 +257,7 @@ impl AsTheyCame {
     }
 
     fn to_append(&self, label: LabelId) -> AppendedEdges<'_> {
-        AppendedEdges { label, deletes: false, edges: &self.positions, values: &self.values }
+        AppendedEdges { label, edges: &self.positions, values: &self.values }
     }
 }
 

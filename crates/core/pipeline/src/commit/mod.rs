@@ -243,17 +243,19 @@ impl Store {
         let encode = |bodies: &mut [Body]| {
             bodies.iter_mut().for_each(|body| self.encode(resolved, appended, body, input));
         };
-        let apply = |stamps: Stamps, record_conflicts| {
+        let apply = |stamps: Stamps| {
             if is_change {
                 self.engine.apply(held, stamps, staged.changes);
             }
+        };
+        let note = |stamps: Stamps, record_conflicts| {
             let stamp = stamps.first();
             if record_conflicts {
                 self.record_conflicts(self.touched_by(resolved, appended), size, stamp);
             }
             resolved.deleted.iter().for_each(|id| self.dictionary.delete(*id, stamp.at()));
         };
-        let (at, pending) = self.stamp_and_apply(stamping, encode, apply)?;
+        let (at, pending) = self.stamp_and_apply(stamping, encode, apply, note)?;
         let (edges_added, edges_removed) = self.edge_counts(&outcome, &resolved.parallel);
         let commit = Commit {
             at,

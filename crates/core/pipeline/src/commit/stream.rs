@@ -95,7 +95,7 @@ impl<E: Engine> OnEngine<'_, E> {
 
 impl Store {
     /// Commits `operations` on edges one by one, up to the first that is an error: for edges with
-    /// records, which are not planned together. Waits once, as [`OnEngine::commit_each`] does.
+    /// records, which are not made together. Waits once, as [`OnEngine::commit_each`] does.
     pub fn commit_each_operation<F: From<Error>>(
         &self,
         operations: impl Iterator<Item = Result<Operation, F>>,

@@ -164,8 +164,7 @@ fn edges_as_they_came_are_taken_or_refused() {
             let opened = |label: u16, edges: &[(u32, u32)], values: &[u64]| {
                 let position = |edge: &(u32, u32)| EdgeChange::position_of(id(edge.0), id(edge.1));
                 let positions: Vec<u64> = edges.iter().map(position).collect();
-                let appended =
-                    AppendedEdges { label: LabelId(label), deletes: false, edges: &positions, values };
+                let appended = AppendedEdges { label: LabelId(label), edges: &positions, values };
                 let effects = of_vertices(vec![vertex(2, Vec::new())]);
                 let keys = [key(2, 12)];
                 let commit = CommitRef { keys: &keys, appended: Some(appended), ..CommitRef::of(&effects) };
