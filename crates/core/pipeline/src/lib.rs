@@ -18,7 +18,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `commit` | the phases of a commit (`decided`), and the decisions of each kind of commit: `edge`, `each`, `ingest`, transactions (`acquire`, `resolve`, `pairs`) |
+//! | `commit` | the steps that all commits share (`apply`), and the decisions of each kind: `edges`, `stream`, `ingest`, `resolve` |
 //! | [`dictionary`] | keys to vertex ids and back |
 //! | `reads` | reads by key on a state; the writes of a transaction over a state |
 //! | `journal` | the log of a graph, and the waits of commits for it |

@@ -8,7 +8,7 @@
 //! timestamp. With one operation there is nothing to sort, override or create, so acquiring and
 //! resolving it takes no memory and few instructions.
 
-use crate::commit::decided::{AppliedCommit, Stamping};
+use crate::commit::apply::{AppliedCommit, Stamping};
 use crate::commit::resolve::Resolved;
 use crate::commit::stream::Commits;
 use crate::commit::{BYTES_OF_CHANGE, Commit};

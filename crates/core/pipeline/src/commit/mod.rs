@@ -3,7 +3,7 @@
 //! See `docs/concurrency.md` for the protocol and its invariants.
 
 pub(crate) mod acquire;
-pub(crate) mod decided;
+pub(crate) mod apply;
 pub(crate) mod edges;
 pub(crate) mod entries;
 mod holdings;
@@ -21,7 +21,7 @@ use crate::conflicts::Touched;
 use crate::error::Error;
 use crate::store::Store;
 use acquire::{Acquired, OperationIds, ReadSet};
-use decided::{AppliedCommit, Stamping};
+use apply::{AppliedCommit, Stamping};
 use hedgerow_erased::ErasedRoom;
 use hedgerow_log::{Body, Durability};
 use hedgerow_model::token::{HeldLocks, Stamp, Stamps};
