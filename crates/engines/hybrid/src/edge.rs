@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 /// Room for edges that are staged together, of which most commits have one.
 #[derive(Debug, Default)]
-pub(crate) struct EdgeRoom {
+pub struct EdgeRoom {
     positions: SmallVec<[u64; 1]>,
     values: SmallVec<[u64; 1]>,
 }

@@ -7,7 +7,7 @@ use crate::edge_log::NewRun;
 use crate::graph::{Hybrid, unit_of};
 use crate::snapshot::HybridSnapshot;
 use crate::view::HybridView;
-use hedgerow_in_memory::records::StagedEffects;
+use hedgerow_in_memory::staging::{EachOrCommit, StagingRoom};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
     Allowance, Archiving, Changes, Engine, EngineError, LabelSchema, LockUnit, MaintenanceProgress,
@@ -15,28 +15,11 @@ use hedgerow_model::{
 };
 use rayon::ThreadPool;
 
-/// Reusable room for what is staged.
-#[derive(Debug, Default)]
-pub struct HybridRoom {
-    /// Most commits are of single edges, and do without.
-    effects: Option<Box<StagedEffects>>,
-    edges: EdgeRoom,
-}
-
-/// Staged changes.
-#[derive(Debug)]
-pub enum HybridStaged<'l> {
-    /// Commits of one edge each; `None` if there is none.
-    Each(Option<NewRun<'l>>),
-    /// A commit of effects, boxed so that a commit of one edge moves little.
-    Commit(Box<HybridChanges<'l>>),
-}
-
 impl Engine for Hybrid {
     type Snapshot = HybridSnapshot;
     type View<'s> = HybridView<'s>;
-    type Room = HybridRoom;
-    type Staged<'l> = HybridStaged<'l>;
+    type Room = StagingRoom<EdgeRoom>;
+    type Staged<'l> = EachOrCommit<Option<NewRun<'l>>, HybridChanges<'l>>;
 
     const APPENDS: bool = true;
 
@@ -57,28 +40,28 @@ impl Engine for Hybrid {
         &'l self,
         locks: &HeldLocks<'l>,
         changes: Changes<'l>,
-        room: &'l mut HybridRoom,
+        room: &'l mut Self::Room,
         allowance: Allowance,
         _pool: Option<&ThreadPool>,
-    ) -> Result<Staged<HybridStaged<'l>>, EngineError> {
+    ) -> Result<Staged<Self::Staged<'l>>, EngineError> {
         match changes {
             Changes::Each(edges) => {
                 let edges = if allowance.is_limited() { &[] } else { edges };
-                Ok(self.stage_edges(edges, &mut room.edges).map(HybridStaged::Each))
+                Ok(self.stage_edges(edges, &mut room.edges).map(EachOrCommit::Each))
             }
             Changes::Commit { effects, appended } => {
                 let room = room.effects.get_or_insert_default();
                 let staged = self.stage_effects(locks, (effects, appended), room, allowance)?;
-                Ok(staged.map(Box::new).map(HybridStaged::Commit))
+                Ok(staged.map(Box::new).map(EachOrCommit::Commit))
             }
         }
     }
 
     #[inline]
-    fn apply(&self, _locks: &mut HeldLocks<'_>, stamps: Stamps, staged: HybridStaged<'_>) {
+    fn apply(&self, _locks: &mut HeldLocks<'_>, stamps: Stamps, staged: Self::Staged<'_>) {
         match staged {
-            HybridStaged::Each(run) => self.apply_edges(stamps, run),
-            HybridStaged::Commit(changes) => self.apply_changes(stamps.first(), *changes),
+            EachOrCommit::Each(run) => self.apply_edges(stamps, run),
+            EachOrCommit::Commit(changes) => self.apply_changes(stamps.first(), *changes),
         }
     }
 

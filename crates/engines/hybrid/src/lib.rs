@@ -40,7 +40,6 @@ pub use adjacency::{
 };
 pub use changes::HybridChanges;
 pub use cursor::{HybridAdjacency, HybridCursor};
-pub use engine::{HybridRoom, HybridStaged};
 pub use graph::{Hybrid, HybridOptions};
 pub use snapshot::HybridSnapshot;
 pub use view::HybridView;

@@ -4,7 +4,7 @@ use crate::edge::{EdgePlans, StagedEdges};
 use crate::graph::{AdjacencyTable, Tel, unit_of};
 use crate::stage::TelChanges;
 use crate::view::TelView;
-use hedgerow_in_memory::records::StagedEffects;
+use hedgerow_in_memory::staging::{EachOrCommit, StagingRoom};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
     Allowance, Changes, Engine, EngineError, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
@@ -12,28 +12,11 @@ use hedgerow_model::{
 };
 use rayon::ThreadPool;
 
-/// Reusable room for what is staged.
-#[derive(Debug, Default)]
-pub struct TelRoom {
-    /// Most commits are of single edges, and do without.
-    effects: Option<Box<StagedEffects>>,
-    plans: EdgePlans,
-}
-
-/// Staged changes.
-#[derive(Debug)]
-pub enum TelStaged<'l> {
-    /// Commits of one edge each.
-    Each(StagedEdges<'l>),
-    /// A commit of effects, boxed so that a commit of one edge moves little.
-    Commit(Box<TelChanges<'l>>),
-}
-
 impl Engine for Tel {
     type Snapshot = ();
     type View<'s> = TelView<'s>;
-    type Room = TelRoom;
-    type Staged<'l> = TelStaged<'l>;
+    type Room = StagingRoom<EdgePlans>;
+    type Staged<'l> = EachOrCommit<StagedEdges<'l>, TelChanges<'l>>;
 
     #[inline]
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
@@ -55,28 +38,28 @@ impl Engine for Tel {
         &'l self,
         locks: &HeldLocks<'l>,
         changes: Changes<'l>,
-        room: &'l mut TelRoom,
+        room: &'l mut Self::Room,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Staged<TelStaged<'l>>, EngineError> {
+    ) -> Result<Staged<Self::Staged<'l>>, EngineError> {
         match changes {
             Changes::Each(edges) => {
                 let may_grow = !allowance.is_limited();
-                Ok(self.stage_edges(locks, edges, &mut room.plans, may_grow).map(TelStaged::Each))
+                Ok(self.stage_edges(locks, edges, &mut room.edges, may_grow).map(EachOrCommit::Each))
             }
             Changes::Commit { effects, .. } => {
                 let room = room.effects.get_or_insert_default();
                 let staged = self.stage_effects(locks, effects, room, allowance, pool)?;
-                Ok(staged.map(Box::new).map(TelStaged::Commit))
+                Ok(staged.map(Box::new).map(EachOrCommit::Commit))
             }
         }
     }
 
     #[inline]
-    fn apply(&self, locks: &mut HeldLocks<'_>, stamps: Stamps, staged: TelStaged<'_>) {
+    fn apply(&self, locks: &mut HeldLocks<'_>, stamps: Stamps, staged: Self::Staged<'_>) {
         match staged {
-            TelStaged::Each(edges) => self.apply_edges(locks, stamps, edges),
-            TelStaged::Commit(changes) => self.apply_changes(locks, stamps.first(), *changes),
+            EachOrCommit::Each(edges) => self.apply_edges(locks, stamps, edges),
+            EachOrCommit::Commit(changes) => self.apply_changes(locks, stamps.first(), *changes),
         }
     }
 

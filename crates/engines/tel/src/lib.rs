@@ -87,7 +87,6 @@ extern crate self as hedgerow_tel;
 
 pub use cursor::TelCursor;
 pub use edge::StagedEdges;
-pub use engine::{TelRoom, TelStaged};
 pub use graph::Tel;
 pub use stage::TelChanges;
 pub use view::{TelAdjacency, TelView};

@@ -6,7 +6,7 @@ use crate::subgraphs::graph::{AdjacencyTable, Subgraphs};
 use crate::subgraphs::partition::{partition_of, unit_of};
 use crate::subgraphs::stage::SubgraphChanges;
 use crate::subgraphs::view::SubgraphView;
-use hedgerow_in_memory::records::StagedEffects;
+use hedgerow_in_memory::staging::{EachOrCommit, StagingRoom};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
     Allowance, Changes, Engine, EngineError, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
@@ -14,28 +14,11 @@ use hedgerow_model::{
 };
 use rayon::ThreadPool;
 
-/// Reusable room for what is staged.
-#[derive(Debug, Default)]
-pub struct SubgraphRoom {
-    /// Most commits are of single edges, and do without.
-    effects: Option<Box<StagedEffects>>,
-    plans: EdgePlans,
-}
-
-/// Staged changes of subgraphs.
-#[derive(Debug)]
-pub enum SubgraphStaged<'l, C: Container> {
-    /// Commits of one edge each.
-    Each(StagedEdges<'l>),
-    /// A commit of effects, boxed so that a commit of one edge moves little.
-    Commit(Box<SubgraphChanges<'l, C>>),
-}
-
 impl<C: Container> Engine for Subgraphs<C> {
     type Snapshot = ();
     type View<'s> = SubgraphView<'s, C>;
-    type Room = SubgraphRoom;
-    type Staged<'l> = SubgraphStaged<'l, C>;
+    type Room = StagingRoom<EdgePlans>;
+    type Staged<'l> = EachOrCommit<StagedEdges<'l>, SubgraphChanges<'l, C>>;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(partition_of(vertex))
@@ -57,29 +40,29 @@ impl<C: Container> Engine for Subgraphs<C> {
         &'l self,
         locks: &HeldLocks<'l>,
         changes: Changes<'l>,
-        room: &'l mut SubgraphRoom,
+        room: &'l mut Self::Room,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Staged<SubgraphStaged<'l, C>>, EngineError> {
+    ) -> Result<Staged<Self::Staged<'l>>, EngineError> {
         match changes {
             Changes::Each(edges) => {
                 let is_short = C::LOCATES && !allowance.is_limited();
                 let edges = if is_short { edges } else { &[] };
-                Ok(self.stage_edges(locks, edges, &mut room.plans).map(SubgraphStaged::Each))
+                Ok(self.stage_edges(locks, edges, &mut room.edges).map(EachOrCommit::Each))
             }
             Changes::Commit { effects, .. } => {
                 let room = room.effects.get_or_insert_default();
                 let staged = self.stage_effects(locks, effects, room, allowance, pool)?;
-                Ok(staged.map(Box::new).map(SubgraphStaged::Commit))
+                Ok(staged.map(Box::new).map(EachOrCommit::Commit))
             }
         }
     }
 
     #[inline]
-    fn apply(&self, _locks: &mut HeldLocks<'_>, stamps: Stamps, staged: SubgraphStaged<'_, C>) {
+    fn apply(&self, _locks: &mut HeldLocks<'_>, stamps: Stamps, staged: Self::Staged<'_>) {
         match staged {
-            SubgraphStaged::Each(edges) => self.apply_edges(stamps, edges),
-            SubgraphStaged::Commit(changes) => self.apply_changes(stamps.first(), *changes),
+            EachOrCommit::Each(edges) => self.apply_edges(stamps, edges),
+            EachOrCommit::Commit(changes) => self.apply_changes(stamps.first(), *changes),
         }
     }
 

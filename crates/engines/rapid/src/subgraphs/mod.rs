@@ -63,7 +63,6 @@ mod view;
 pub use container::{ChangePlan, Container, Tally};
 pub use cursor::SubgraphCursor;
 pub use edge::StagedEdges;
-pub use engine::{SubgraphRoom, SubgraphStaged};
 pub use graph::Subgraphs;
 pub use owned::{Content, Owned};
 pub use partition::PARTITION_SIZE;
