@@ -6,8 +6,8 @@ use crate::oracle::{
     ENGINES, LABELS, Oracle, PARALLEL, Stream, are_commits, counts_later, domain, is_count, options, stage,
 };
 use hedgerow::{
-    Commit, Commits, Count, EngineKind, ErrorKind, Graph, GraphOptions, Key, KeyKind, LabelId, Properties,
-    ReadGraph, Record, Topology, Value, WriteGraph,
+    Commit, Commits, Count, EngineKind, ErrorKind, Graph, GraphOptions, History, Key, KeyKind, LabelId,
+    Properties, ReadGraph, Record, Topology, Value, WriteGraph,
 };
 use hedgerow_model::Operation;
 use hedgerow_testing::flag::RaiseOnDrop;
@@ -239,6 +239,21 @@ fn records_are_streamed_as_numbers_are() {
         graphs[1].close().unwrap();
         let again = GraphOptions::new().open(folder.path()).unwrap();
         assert_eq!(again.snapshot().unwrap().vertex_count(), 100);
+    }
+}
+
+/// With history every state is kept, so the deletion of an edge that does not exist makes none, even
+/// in an engine that counts later.
+#[test]
+fn a_stream_with_history_deletes_only_edges_that_exist() {
+    for engine in in_memory() {
+        let options = GraphOptions::new().engine(engine).history(History::All).label::<()>("knows");
+        let graph = Graph::in_memory(options).unwrap();
+        let knows = graph.label::<()>("knows").unwrap();
+        let before = graph.put_each(knows, &[(1, 2), (2, 3), (3, 4)]).unwrap();
+        let deleted = graph.delete_each(knows, &[(1, 2), (4, 1), (3, 4)]).unwrap();
+        assert_eq!((deleted.committed, deleted.changed, deleted.edges_removed), (3, 2.into(), 2.into()));
+        assert_eq!(deleted.at.0, before.at.0 + 2, "{engine}");
     }
 }
 
