@@ -242,8 +242,8 @@ fn records_are_streamed_as_numbers_are() {
     }
 }
 
-/// With history every state is kept, so the deletion of an edge that does not exist makes none, even
-/// in an engine that counts later.
+/// With history every state is kept, so the deletion of an edge that does not exist makes none,
+/// even in an engine that counts later.
 #[test]
 fn a_stream_with_history_deletes_only_edges_that_exist() {
     for engine in in_memory() {
