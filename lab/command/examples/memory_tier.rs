@@ -269,7 +269,8 @@ impl<E: Engine> Writer<E> {
 fn effects_of(edge: &StoredEdge) -> Effects {
     let mut changes: Vec<_> = edge.entries().iter().map(|(_, change)| *change).collect();
     changes.sort_unstable_by_key(EdgeChange::position);
-    let adjacency = AdjacencyEffects { label: LABEL, direction: Direction::Out, changes: changes.into() };
+    let adjacency =
+        AdjacencyEffects { label: LABEL, direction: Direction::Out, changes: changes.into_iter().collect() };
     Effects { adjacencies: [adjacency].into_iter().collect(), ..Effects::default() }
 }
 
@@ -349,7 +350,7 @@ fn filled(workload: &Workload, snapshot_interval: u64) -> MemGraph {
         }
         for (_, change) in edge.entries() {
             let content = change.value.map(MemContent::Value);
-            mem_graph.push(0, change.owner, change.neighbor, at, editable_from, content);
+            mem_graph.push(0, change.owner(), change.neighbor(), at, editable_from, content);
         }
     }
     mem_graph

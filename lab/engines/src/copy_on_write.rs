@@ -24,7 +24,7 @@ use crate::partition::Partition;
 use crate::radix::{Art, CompressedArt};
 use crate::vertex_index::{VectorOrTree, VertexIndex};
 use hedgerow_model::search::Spread;
-use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, Neighbors, Topology, VertexId};
+use hedgerow_model::{ChangeSlice, Column, ColumnType, Direction, Neighbors, Topology, VertexId};
 use hedgerow_rapid::subgraphs::{ChangePlan, Container, Content, Owned, Subgraphs, Tally};
 use std::ops::ControlFlow;
 
@@ -56,7 +56,7 @@ impl<P: Partition> CopyOnWrite<P> {
     fn merged(
         old: Option<&Self>,
         column: ColumnType,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         tally: &mut Tally,
     ) -> Option<Self> {
         let partition = P::merged(old.map(|old| &old.partition), column, changes, tally)?;
@@ -64,21 +64,21 @@ impl<P: Partition> CopyOnWrite<P> {
     }
 
     /// Returns the container after changes that are counted elsewhere.
-    fn after(&self, changes: &[EdgeChange]) -> Option<Self> {
+    fn after(&self, changes: ChangeSlice<'_>) -> Option<Self> {
         let mut uncounted = Tally::new(Topology::Directed, Direction::Out);
         CopyOnWrite::merged(Some(self), self.column, changes, &mut uncounted)
     }
 }
 
 impl<P: Partition> Content for CopyOnWrite<P> {
-    type Change = EdgeChange;
+    type Changes<'c> = ChangeSlice<'c>;
 
     fn copied(&self) -> Owned<Self> {
         Owned::boxed(self.clone())
     }
 
     /// Replaces the container.
-    fn edit(this: &mut Owned<Self>, changes: &[EdgeChange]) {
+    fn edit(this: &mut Owned<Self>, changes: ChangeSlice<'_>) {
         if let Some(new) = this.after(changes) {
             *this = Owned::boxed(new);
         }
@@ -106,7 +106,7 @@ impl<P: Partition> Container for CopyOnWrite<P> {
     fn plan(
         old: Option<&Self>,
         column: ColumnType,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         tally: &mut Tally,
     ) -> ChangePlan<Self> {
         match CopyOnWrite::merged(old, column, changes, tally) {
@@ -117,7 +117,7 @@ impl<P: Partition> Container for CopyOnWrite<P> {
     }
 
     /// Returns the difference in size to the container after the changes; no plan needs it.
-    fn growth(&self, changes: &[EdgeChange]) -> usize {
+    fn growth(&self, changes: ChangeSlice<'_>) -> usize {
         self.after(changes).map_or(0, |new| new.bytes().saturating_sub(self.bytes()))
     }
 

@@ -1,6 +1,6 @@
 //! The trait of partitions: the neighbors of consecutive vertices, which are versioned together.
 
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
+use hedgerow_model::{ChangeSlice, Column, ColumnType, EdgeValue, Neighbors, VertexId};
 use hedgerow_rapid::subgraphs::Tally;
 use std::ops::ControlFlow;
 
@@ -12,7 +12,7 @@ pub trait Partition: Clone + Send + Sync + 'static {
     fn merged(
         old: Option<&Self>,
         column: ColumnType,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         tally: &mut Tally,
     ) -> Option<Self>;
 

@@ -1,7 +1,7 @@
 //! Parallel arrays of sorted neighbors and values, and merging changes into them.
 
 use crate::counted::HeapBytes;
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, ValueColumn, VertexId};
+use hedgerow_model::{ChangeSlice, Column, ColumnType, EdgeValue, ValueColumn, VertexId};
 use hedgerow_rapid::subgraphs::Tally;
 use std::ops::Range;
 
@@ -61,19 +61,19 @@ impl Rows {
         &mut self,
         old: &Rows,
         stretch: Range<usize>,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         tally: &mut Tally,
     ) {
         let mut next = stretch.start;
-        for change in changes {
+        for change in changes.iter() {
             let rest = &old.neighbors[next..stretch.end];
-            let position = next + rest.partition_point(|neighbor| *neighbor < change.neighbor);
-            let found = position < stretch.end && old.neighbors[position] == change.neighbor;
+            let position = next + rest.partition_point(|neighbor| *neighbor < change.neighbor());
+            let found = position < stretch.end && old.neighbors[position] == change.neighbor();
             self.extend_from(old, next..position);
             if let Some(value) = change.value {
-                self.push(change.neighbor, value);
+                self.push(change.neighbor(), value);
             }
-            tally.count(change, found, |value| !old.has_value(position, value));
+            tally.count(&change, found, |value| !old.has_value(position, value));
             next = position + usize::from(found);
         }
         self.extend_from(old, next..stretch.end);

@@ -204,7 +204,7 @@ impl Oracle {
                 tables.entry((LabelId(label), direction)).or_default().insert((owner, neighbor), value);
             }
         }
-        let change = |((owner, neighbor), value)| EdgeChange { owner, neighbor, value };
+        let change = |((owner, neighbor), value)| EdgeChange::new(owner, neighbor, value);
         let adjacencies = tables.into_iter().map(|((label, direction), changes)| AdjacencyEffects {
             label,
             direction,

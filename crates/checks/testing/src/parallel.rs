@@ -96,7 +96,7 @@ impl<T: Tested> ParallelGraph<T> {
             vertices.into_iter().map(|(vertex, change)| VertexEffect { vertex, change }).collect();
         let change = |((owner, neighbor), value)| {
             let [owner, neighbor] = [owner, neighbor].map(VertexId::new);
-            EdgeChange { owner, neighbor, value }
+            EdgeChange::new(owner, neighbor, value)
         };
         effects.adjacencies = tables
             .into_iter()

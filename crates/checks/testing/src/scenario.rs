@@ -88,7 +88,7 @@ impl<T: Tested> Graph<T> {
             true => effects.records.push(&record_of(value)),
             false => value.to_bits(),
         });
-        let change = EdgeChange { owner: self.owner(unit), neighbor: VertexId::new(0), value: bits };
+        let change = EdgeChange::new(self.owner(unit), VertexId::new(0), bits);
         let changes = std::iter::once(change).collect();
         let adjacency = AdjacencyEffects { label: LabelId::DEFAULT, direction: Direction::Out, changes };
         effects.adjacencies.push(adjacency);

@@ -33,10 +33,10 @@ pub fn changed_entries<'c, P: AsRef<[u8]>>(
     for AdjacencyEffects { label, direction, changes } in &effects.adjacencies {
         let schema = &schema_of(*label).expect("effects name labels of the catalog").edges;
         let is_parallel = matches!(schema, EdgeSchema::Parallel(_));
-        for change in changes {
-            let key = EntryKey::new(change.owner, change.neighbor);
+        for change in changes.iter() {
+            let key = EntryKey::new(change.owner(), change.neighbor());
             // True for the entry by which its edge is counted, which precedes the other entry.
-            let is_canonical = topology.is_canonical_entry(*direction, change.owner, change.neighbor);
+            let is_canonical = topology.is_canonical_entry(*direction, change.owner(), change.neighbor());
             if is_canonical && is_parallel {
                 let present = present(*label, *direction, key)?;
                 let differences = change.value.map(|number| effects.record(number)).transpose()?;
@@ -95,10 +95,8 @@ mod tests {
     fn effects(values: [Option<u64>; 4], records: &[&[u8]]) -> Effects {
         let mut effects = Effects::default();
         for (number, value) in (0..).zip(values) {
-            let changes = [(1, 2), (2, 1)].map(|(owner, neighbor)| EdgeChange {
-                owner: VertexId::new(owner),
-                neighbor: VertexId::new(neighbor),
-                value: value.map(EdgeValue),
+            let changes = [(1, 2), (2, 1)].map(|(owner, neighbor)| {
+                EdgeChange::new(VertexId::new(owner), VertexId::new(neighbor), value.map(EdgeValue))
             });
             let changes = changes.into_iter().collect();
             effects.adjacencies.push(AdjacencyEffects {

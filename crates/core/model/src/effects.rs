@@ -1,9 +1,11 @@
 //! The effects of a commit, by vertex ids: decided, sorted, ready for an engine.
 
 use crate::{
-    Count, Direction, EdgeValue, EffectRecords, Key, LabelId, ReadError, Record, Topology, VertexId,
+    Count, Direction, EdgeChange, EdgeChanges, EdgeValue, EffectRecords, Key, LabelId, ReadError, Record,
+    Topology, VertexId,
 };
-use smallvec::SmallVec;
+use rayon::ThreadPool;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 /// The resolved changes of one commit.
@@ -60,42 +62,30 @@ pub struct AdjacencyEffects {
     /// The stored direction.
     pub direction: Direction,
     /// Changes, ascending by owner, then neighbor, at most one each.
-    pub changes: SmallVec<[EdgeChange; 2]>,
+    pub changes: EdgeChanges,
 }
 
-/// The change of one adjacency entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EdgeChange {
-    /// The vertex whose neighbors change.
-    pub owner: VertexId,
-    /// The neighbor.
-    pub neighbor: VertexId,
-    /// The new value; `None` removes the neighbor.
-    pub value: Option<EdgeValue>,
-}
-
-impl EdgeChange {
-    /// The sort key of changes: the owner, then the neighbor, as one number.
-    #[inline]
+impl AdjacencyEffects {
+    /// The changes of edges at their canonical entries, with the changes of their other entries:
+    /// in the same adjacency of an undirected graph, else in that of the other direction, if it is
+    /// stored. O(n log n), on the threads of `pool` if given.
     #[must_use]
-    pub fn position(&self) -> u64 {
-        EdgeChange::position_of(self.owner, self.neighbor)
-    }
-
-    /// The sort key of an entry: the owner, then the neighbor, as one number.
-    #[inline]
-    #[must_use]
-    pub fn position_of(owner: VertexId, neighbor: VertexId) -> u64 {
-        u64::from(owner.get()) << 32 | u64::from(neighbor.get())
-    }
-
-    /// A change that puts the entry at a [position](EdgeChange::position).
-    #[inline]
-    #[must_use]
-    pub fn put_at(position: u64, value: EdgeValue) -> Self {
-        // Both halves were ids.
-        let (owner, neighbor) = (VertexId::new((position >> 32) as u32), VertexId::new(position as u32));
-        EdgeChange { owner, neighbor, value: Some(value) }
+    pub fn with_other_ends(self, topology: Topology, pool: Option<&ThreadPool>) -> SmallVec<[Self; 2]> {
+        let AdjacencyEffects { label, direction, mut changes } = self;
+        let second = |change: EdgeChange| {
+            let (_, owner, neighbor) = topology.second_entry(change.owner(), change.neighbor())?;
+            Some(EdgeChange::new(owner, neighbor, change.value))
+        };
+        let mut others: EdgeChanges = changes.iter().filter_map(second).collect();
+        if topology.is_undirected() {
+            changes.append(others.as_slice());
+            changes.sort(pool);
+            return smallvec![AdjacencyEffects { label, direction, changes }];
+        }
+        others.sort(pool);
+        let both = [(direction, changes), (Direction::In, others)].into_iter();
+        let changed = both.filter(|(_, changes)| !changes.is_empty());
+        changed.map(|(direction, changes)| AdjacencyEffects { label, direction, changes }).collect()
     }
 }
 
@@ -139,7 +129,7 @@ impl Effects {
         let changes = self
             .adjacencies
             .iter()
-            .all(|effects| effects.changes.windows(2).all(|pair| pair[0].position() < pair[1].position()));
+            .all(|effects| effects.changes.as_slice().positions().windows(2).all(|pair| pair[0] < pair[1]));
         vertices && tables && changes
     }
 }
@@ -164,9 +154,10 @@ impl StoredEdge {
         destination: VertexId,
         value: Option<EdgeValue>,
     ) -> Self {
-        let first = (Direction::Out, EdgeChange { owner: source, neighbor: destination, value });
+        let first = (Direction::Out, EdgeChange::new(source, destination, value));
         let second = topology.second_entry(source, destination);
-        let second = second.map(|(stored, owner, neighbor)| (stored, EdgeChange { owner, neighbor, value }));
+        let second =
+            second.map(|(stored, owner, neighbor)| (stored, EdgeChange::new(owner, neighbor, value)));
         let length = 1 + u8::from(second.is_some());
         StoredEdge { label, entries: [first, second.unwrap_or(first)], length }
     }
@@ -176,7 +167,7 @@ impl StoredEdge {
     #[must_use]
     pub fn ends(&self) -> (VertexId, VertexId) {
         let (_, first) = self.entries[0];
-        (first.owner, first.neighbor)
+        (first.owner(), first.neighbor())
     }
 
     /// Returns true if the edge is deleted.

@@ -39,6 +39,7 @@ mod column;
 mod count;
 mod cuts;
 mod durable;
+mod edge_changes;
 mod effect_records;
 mod effects;
 mod engine;
@@ -72,10 +73,11 @@ pub use column::{Column, ColumnType, EdgeValue, Raw32, Raw64, RecordHandle, Valu
 pub use count::Count;
 pub use cuts::cuts_by_work;
 pub use durable::Durable;
+pub use edge_changes::{ChangeSlice, ChangeSlots, EdgeChange, EdgeChanges};
 pub use effect_records::EffectRecords;
 pub use effects::{
-    AdjacencyEffects, Counts, CountsBeside, DeferredOutcome, EdgeChange, EdgeOutcome, Effects, Outcome,
-    ParallelOutcome, StoredEdge, VertexChange, VertexEffect,
+    AdjacencyEffects, Counts, CountsBeside, DeferredOutcome, EdgeOutcome, Effects, Outcome, ParallelOutcome,
+    StoredEdge, VertexChange, VertexEffect,
 };
 pub use engine::{Engine, MaintenanceProgress, MemoryUse, Reclaimed, Retained, UnitLocks};
 pub use engine_error::{CapacityError, EngineError, WriteError};

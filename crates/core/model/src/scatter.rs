@@ -75,16 +75,15 @@ fn for_each_entry<W: Copy>(
     (topology, direction): (Topology, Direction),
     mut visit: impl FnMut(VertexId, VertexId, W),
 ) {
-    for (source, destination, value) in edges {
-        match direction {
-            Direction::In => visit(destination, source, value),
-            Direction::Out if topology.is_undirected() && source != destination => {
-                visit(source, destination, value);
-                visit(destination, source, value);
-            }
-            Direction::Out => visit(source, destination, value),
+    // Not a `for` loop, whose calls of a filter are not inlined.
+    edges.for_each(|(source, destination, value)| match direction {
+        Direction::In => visit(destination, source, value),
+        Direction::Out if topology.is_undirected() && source != destination => {
+            visit(source, destination, value);
+            visit(destination, source, value);
         }
-    }
+        Direction::Out => visit(source, destination, value),
+    });
 }
 
 impl<W> Piece<W> {

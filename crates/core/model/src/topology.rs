@@ -1,6 +1,6 @@
 //! Directed and undirected graphs, and their stored adjacencies.
 
-use crate::VertexId;
+use crate::{ChangeSlice, VertexId};
 use smallvec::SmallVec;
 
 /// The end of an edge that an adjacency belongs to.
@@ -100,11 +100,26 @@ impl Topology {
     pub fn is_canonical_entry(self, stored: Direction, owner: VertexId, neighbor: VertexId) -> bool {
         stored == Direction::Out && (!self.is_undirected() || owner <= neighbor)
     }
+
+    /// The number of edges whose canonical entries are among `entries`. O(entries), O(1) in a
+    /// directed graph.
+    #[must_use]
+    pub fn count_edges(self, stored: Direction, entries: ChangeSlice<'_>) -> u64 {
+        let count = match (stored, self.is_undirected()) {
+            (Direction::In, _) => 0,
+            (Direction::Out, false) => entries.len(),
+            (Direction::Out, true) => {
+                entries.iter().filter(|entry| entry.owner() <= entry.neighbor()).count()
+            }
+        };
+        count as u64
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::EdgeChange;
 
     #[test]
     fn each_edge_has_exactly_one_canonical_entry() {
@@ -116,6 +131,10 @@ mod tests {
                     .iter()
                     .filter(|(stored, owner, other)| topology.is_canonical_entry(*stored, *owner, *other));
                 assert_eq!(canonical.count(), 1, "{topology:?} {source} {destination}");
+                let counted = entries.iter().map(|(stored, owner, other)| {
+                    topology.count_edges(*stored, ChangeSlice::from(&EdgeChange::new(*owner, *other, None)))
+                });
+                assert_eq!(counted.sum::<u64>(), 1, "{topology:?} {source} {destination}");
             }
         }
     }

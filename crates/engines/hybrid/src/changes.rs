@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 pub struct HybridChanges<'l> {
     engine: &'l Hybrid,
     vertices: Vec<VertexLink<'l>>,
-    edges: SmallVec<[EdgeChanges; 1]>,
+    edges: SmallVec<[LabelChanges; 1]>,
     /// Further edges, in the order of arrival.
     appended: Option<NewRun<'l>>,
     records: RecordChanges,
@@ -32,7 +32,7 @@ struct VertexLink<'l> {
 
 /// Edges of one label to put and to delete.
 #[derive(Debug)]
-struct EdgeChanges {
+struct LabelChanges {
     label: LabelId,
     column: ColumnType,
     put: Vec<u64>,
@@ -41,10 +41,10 @@ struct EdgeChanges {
     deleted: Vec<u64>,
 }
 
-impl EdgeChanges {
+impl LabelChanges {
     fn new(label: LabelId, column: ColumnType, most: usize) -> Self {
         let values = if column.width() > 0 { Vec::with_capacity(most) } else { Vec::new() };
-        EdgeChanges { label, column, put: Vec::with_capacity(most), values, deleted: Vec::new() }
+        LabelChanges { label, column, put: Vec::with_capacity(most), values, deleted: Vec::new() }
     }
 
     #[inline]
@@ -97,7 +97,7 @@ impl Hybrid {
         let (adjacencies, records) = self.records.stage(effects, room, &newest, |_| false, &mut outcome)?;
         let mut edges = SmallVec::new();
         for effects in adjacencies {
-            effects.changes.iter().for_each(|change| check_lock(locks, change.owner, "changed"));
+            effects.changes.iter().for_each(|change| check_lock(locks, change.owner(), "changed"));
             // The log has each edge once; the entries at both ends follow from it.
             if effects.direction == Direction::Out {
                 let changes = match self.records.has_records(effects.label) {
@@ -114,7 +114,7 @@ impl Hybrid {
         });
         let (vertices, vertex_growth) = self.changed_vertices(locks, effects);
         if allowance.is_limited() {
-            let runs = edges.iter().flat_map(EdgeChanges::runs);
+            let runs = edges.iter().flat_map(LabelChanges::runs);
             let growth = runs.map(|run| run.words() * size_of::<u64>()).sum::<usize>() as isize;
             let growth = growth + vertex_growth + records.growth();
             allowance.check(self.memory_use().total_bytes(), growth)?;
@@ -134,12 +134,12 @@ impl Hybrid {
 
     /// Returns the changes of a label without records. Archiving finds out which of them make a
     /// difference.
-    fn changes_of_values(&self, effects: &AdjacencyEffects, outcome: &mut Outcome) -> EdgeChanges {
+    fn changes_of_values(&self, effects: &AdjacencyEffects, outcome: &mut Outcome) -> LabelChanges {
         let AdjacencyEffects { label, direction, changes } = effects;
-        let mut edges = EdgeChanges::new(*label, self.column_of(*label), changes.len());
-        for change in changes {
-            if self.topology.is_canonical_entry(*direction, change.owner, change.neighbor) {
-                edges.add(change);
+        let mut edges = LabelChanges::new(*label, self.column_of(*label), changes.len());
+        for change in changes.iter() {
+            if self.topology.is_canonical_entry(*direction, change.owner(), change.neighbor()) {
+                edges.add(&change);
             }
         }
         if !edges.is_empty() {
@@ -155,19 +155,20 @@ impl Hybrid {
         effects: &AdjacencyEffects,
         newest: &HybridView<'_>,
         outcome: &mut Outcome,
-    ) -> EdgeChanges {
+    ) -> LabelChanges {
         let AdjacencyEffects { label, direction, changes } = effects;
         let handles = newest.adjacency::<RecordHandle>(*label, Direction::Out);
         let handles = handles.expect("a label with records has an adjacency of handles");
         let mut handles = handles.cursor();
-        let mut edges = EdgeChanges::new(*label, self.column_of(*label), changes.len());
+        let mut edges = LabelChanges::new(*label, self.column_of(*label), changes.len());
         let (mut added, mut removed) = (0, 0);
-        for change in changes {
-            if self.topology.is_canonical_entry(*direction, change.owner, change.neighbor) {
-                let found = handles.find(change.owner, change.neighbor).expect("memory is always readable");
+        for change in changes.iter() {
+            if self.topology.is_canonical_entry(*direction, change.owner(), change.neighbor()) {
+                let found =
+                    handles.find(change.owner(), change.neighbor()).expect("memory is always readable");
                 let found = found.map(Column::to_bits);
                 if found != change.value {
-                    edges.add(change);
+                    edges.add(&change);
                 }
                 added += u64::from(found.is_none() && change.value.is_some());
                 removed += u64::from(found.is_some() && change.value.is_none());
@@ -210,7 +211,7 @@ impl Hybrid {
         assert!(std::ptr::eq(self, engine), "changes are applied to the store that staged them");
         self.records.apply(stamp, records);
         self.apply_vertices(stamp, &vertices);
-        let runs = edges.iter().flat_map(EdgeChanges::runs).chain(appended);
+        let runs = edges.iter().flat_map(LabelChanges::runs).chain(appended);
         let runs: SmallVec<[NewRun<'_>; 2]> = runs.collect();
         if !runs.is_empty() {
             self.log.reserve(stamp.at(), &runs).write(&runs);

@@ -1,7 +1,6 @@
 //! A state of the graph.
 
 use crate::cursor::{HybridAdjacency, HybridCursor};
-use crate::edge_log::LogEntry;
 use crate::graph::{Hybrid, NOTE_BYTES, check_lock};
 use crate::snapshot::HybridSnapshot;
 use hedgerow_in_memory::records::HeapCursor;
@@ -120,12 +119,14 @@ impl GraphView for HybridView<'_> {
     fn for_each_unarchived(&self, label: LabelId, visit: &mut dyn FnMut(CommitTimestamp, EdgeChange)) {
         let is_undirected = self.engine.topology.is_undirected();
         for run in self.snapshot().tail().runs(self.timestamp()).filter(|run| run.table == label.0) {
-            for (commit, LogEntry { source, destination, value }) in run.commits().zip(run.entries()) {
-                let (owner, neighbor) = match is_undirected && destination < source {
-                    true => (destination, source),
-                    false => (source, destination),
-                };
-                visit(commit, EdgeChange { owner, neighbor, value });
+            for (commit, edge) in run.commits().zip(run.entries()) {
+                visit(
+                    commit,
+                    match is_undirected && edge.neighbor() < edge.owner() {
+                        true => EdgeChange::new(edge.neighbor(), edge.owner(), edge.value),
+                        false => edge,
+                    },
+                );
             }
         }
     }

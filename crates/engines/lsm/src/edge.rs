@@ -24,7 +24,7 @@ impl LsmEngine {
         };
         let edges = &edges[..edges.iter().take_while(is_staged).count()];
         let changes = edges.iter().flat_map(StoredEdge::entries);
-        changes.for_each(|(_, change)| check_lock(locks, change.owner, "changed"));
+        changes.for_each(|(_, change)| check_lock(locks, change.owner(), "changed"));
         let (commits, mut outcome) = (edges.len(), Outcome::default());
         if let Some(first) = edges.first() {
             self.prefetch(edges);
@@ -40,7 +40,8 @@ impl LsmEngine {
         let active = sources.active();
         let rows = || {
             edges.iter().flat_map(|edge| {
-                let row = |(stored, change): &(_, EdgeChange)| (number_of(edge.label, *stored), change.owner);
+                let row =
+                    |(stored, change): &(_, EdgeChange)| (number_of(edge.label, *stored), change.owner());
                 edge.entries().iter().map(row)
             })
         };
@@ -60,7 +61,7 @@ impl LsmEngine {
             for (stored, change) in edge.entries() {
                 let (adjacency, content) =
                     (number_of(edge.label, *stored), change.value.map(MemContent::Value));
-                active.push(adjacency, change.owner, change.neighbor, at, editable_from, content);
+                active.push(adjacency, change.owner(), change.neighbor(), at, editable_from, content);
             }
         });
     }

@@ -6,7 +6,7 @@ use crate::subgraphs::partition::{PARTITION_SIZE, slot_of};
 use crate::subgraphs::{Container, Owned, Tally};
 use hedgerow_in_memory::reclamation::account;
 use hedgerow_model::search::{self, Spread};
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
+use hedgerow_model::{ChangeSlice, Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
 use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
 use std::ops::{Range, RangeInclusive};
@@ -149,8 +149,8 @@ impl BlockRows {
 
     /// Raises the upper bound to cover neighbors that are put.
     #[inline]
-    pub(crate) fn expect(&mut self, changes: &[EdgeChange]) {
-        let put = changes.iter().filter(|change| change.value.is_some()).map(|change| change.neighbor);
+    pub(crate) fn expect(&mut self, changes: ChangeSlice<'_>) {
+        let put = changes.iter().filter(|change| change.value.is_some()).map(|change| change.neighbor());
         self.highest = put.fold(self.highest, VertexId::max);
     }
 
@@ -291,13 +291,14 @@ impl Block {
     /// Counts the effect of a change.
     #[inline]
     pub(crate) fn tally(&self, change: &EdgeChange, tally: &mut Tally) {
-        let found = self.value_of(slot_of(change.owner), change.neighbor);
+        let found = self.value_of(slot_of(change.owner()), change.neighbor());
         tally.count(change, found.is_some(), |value| self.column().width() > 0 && found != Some(value));
     }
 
     /// Returns true if the changes, at least one per entry, remove all entries.
-    pub(crate) fn is_emptied_by(&self, changes: &[EdgeChange]) -> bool {
-        let removed = |change: &&EdgeChange| self.value_of(slot_of(change.owner), change.neighbor).is_some();
+    pub(crate) fn is_emptied_by(&self, changes: ChangeSlice<'_>) -> bool {
+        let removed =
+            |change: &EdgeChange| self.value_of(slot_of(change.owner()), change.neighbor()).is_some();
         changes.iter().all(|change| change.value.is_none())
             && changes.iter().filter(removed).count() == self.entries()
     }

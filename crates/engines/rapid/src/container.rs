@@ -8,7 +8,7 @@ use crate::subgraphs::partition::{slot_of, slots_of};
 use crate::subgraphs::{ChangePlan, Container, Content, Owned, Tally};
 use crate::{edit, merge, one};
 use hedgerow_model::search::{self, Spread};
-use hedgerow_model::{Column, ColumnType, EdgeChange, Neighbors, VertexId};
+use hedgerow_model::{ChangeSlice, Column, ColumnType, EdgeChange, Neighbors, VertexId};
 use hedgerow_sync::prefetch;
 use std::ops::ControlFlow;
 use std::ptr::NonNull;
@@ -27,7 +27,7 @@ const EDITED_ALWAYS: usize = 4;
 const ENTRIES_PER_EDIT: usize = 64;
 
 impl Content for Block {
-    type Change = EdgeChange;
+    type Changes<'c> = ChangeSlice<'c>;
 
     /// Copies the block at its size, with the room between rows; enlarges it if it has hardly any
     /// room.
@@ -41,7 +41,7 @@ impl Content for Block {
         unsafe { Owned::from_raw(extent::duplicate(self, header)) }
     }
 
-    fn edit(this: &mut Owned<Self>, changes: &[EdgeChange]) {
+    fn edit(this: &mut Owned<Self>, changes: ChangeSlice<'_>) {
         edit::changes(this, changes);
     }
 
@@ -82,13 +82,13 @@ impl Container for Block {
     fn plan(
         old: Option<&Self>,
         column: ColumnType,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         tally: &mut Tally,
     ) -> ChangePlan<Self> {
         if let Some(old) = old {
             let entries = old.entries();
             if changes.len() <= EDITED_ALWAYS.max(entries / ENTRIES_PER_EDIT) {
-                changes.iter().for_each(|change| old.tally(change, tally));
+                changes.iter().for_each(|change| old.tally(&change, tally));
                 return match tally.changed() {
                     0 => ChangePlan::Nothing,
                     _ if entries <= changes.len() && old.is_emptied_by(changes) => ChangePlan::Replace(None),
@@ -109,14 +109,14 @@ impl Container for Block {
         one::edit_at(self, place, change)
     }
 
-    fn growth(&self, changes: &[EdgeChange]) -> usize {
+    fn growth(&self, changes: ChangeSlice<'_>) -> usize {
         let puts = || changes.iter().filter(|change| change.value.is_some());
         let entries = self.header.small_entries as usize + puts().count();
         let small = match entries <= self.capacity() {
             true => 0,
             false => Block::bytes_for(self.column(), edit::roomy(entries)) - self.memory_bytes(),
         };
-        let large = |change: &EdgeChange| match self.row(slot_of(change.owner)) {
+        let large = |change: EdgeChange| match self.row(slot_of(change.owner())) {
             Row::Large(set) => set.growth(),
             Row::Small(stretch) if stretch.len() + changes.len() > LARGE => {
                 LargeSet::first_bytes(self.column())

@@ -5,7 +5,7 @@ use crate::extent::Extent;
 use crate::large_set::{LARGE, LargeSet, SMALL_AGAIN};
 use crate::subgraphs::Owned;
 use crate::subgraphs::partition::{PARTITION_SIZE, slot_of};
-use hedgerow_model::{EdgeChange, EdgeValue, VertexId, search};
+use hedgerow_model::{ChangeSlice, EdgeChange, EdgeValue, VertexId, search};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -16,19 +16,19 @@ pub(crate) fn roomy(entries: usize) -> usize {
 
 /// Makes changes, which ascend. O(row + changes) amortized per changed row, and O(block) if the
 /// block outgrows its memory.
-pub(crate) fn changes(block: &mut Owned<Block>, changes: &[EdgeChange]) {
+pub(crate) fn changes(block: &mut Owned<Block>, changes: ChangeSlice<'_>) {
     block.header.expect(changes);
-    for row in changes.chunk_by(|one, next| one.owner == next.owner) {
-        if let [alone] = row {
-            change(block, alone);
+    for row in changes.groups(|owner| owner) {
+        if let (1, Some(alone)) = (row.len(), row.get(0)) {
+            change(block, &alone);
             continue;
         }
-        let slot = slot_of(row[0].owner);
+        let slot = slot_of(row.first_owner());
         match block.row(slot) {
             Row::Large(_) => change_large(block, slot, row),
             Row::Small(stretch) => {
                 if !put_into_row(block, stretch, row) {
-                    row.iter().for_each(|alone| change(block, alone));
+                    row.iter().for_each(|alone| change(block, &alone));
                 }
             }
         }
@@ -37,15 +37,15 @@ pub(crate) fn changes(block: &mut Owned<Block>, changes: &[EdgeChange]) {
 
 /// Puts several entries into a row in one pass from its end, if all changes are puts and the room
 /// after the row suffices; otherwise does nothing. Returns true if the changes were made.
-fn put_into_row(block: &mut Block, stretch: Range<usize>, changes: &[EdgeChange]) -> bool {
-    let slot = slot_of(changes[0].owner);
+fn put_into_row(block: &mut Block, stretch: Range<usize>, changes: ChangeSlice<'_>) -> bool {
+    let slot = slot_of(changes.first_owner());
     let row = &block.ids()[stretch.clone()];
     let mut places: SmallVec<[EntryPlace; 16]> = SmallVec::new();
-    for change in changes {
+    for change in changes.iter() {
         let Some(value) = change.value else { return false };
-        let next = search::lower_bound(row, block.spread(), change.neighbor);
-        let is_there = row.get(next) == Some(&change.neighbor);
-        places.push(EntryPlace { position: stretch.start + next, is_there, id: change.neighbor, value });
+        let next = search::lower_bound(row, block.spread(), change.neighbor());
+        let is_there = row.get(next) == Some(&change.neighbor());
+        places.push(EntryPlace { position: stretch.start + next, is_there, id: change.neighbor(), value });
     }
     let mut inserted = places.iter().filter(|place| !place.is_there).count();
     let room = block.header.room_end(slot, block.capacity()) - stretch.end;
@@ -81,13 +81,13 @@ struct EntryPlace {
 
 /// Makes one change. O(row) amortized, and O(block) if the block outgrows its memory.
 pub(crate) fn change(block: &mut Owned<Block>, change: &EdgeChange) {
-    let slot = slot_of(change.owner);
+    let slot = slot_of(change.owner());
     match block.row(slot) {
-        Row::Large(_) => change_large(block, slot, std::slice::from_ref(change)),
+        Row::Large(_) => change_large(block, slot, change.into()),
         Row::Small(stretch) => {
             let row = &block.ids()[stretch.clone()];
-            let position = search::lower_bound(row, block.spread(), change.neighbor);
-            let is_there = row.get(position) == Some(&change.neighbor);
+            let position = search::lower_bound(row, block.spread(), change.neighbor());
+            let is_there = row.get(position) == Some(&change.neighbor());
             match change.value {
                 Some(value) if is_there => block.put_value(stretch.start + position, value),
                 Some(value) => insert(block, slot, position, change, value),
@@ -98,7 +98,7 @@ pub(crate) fn change(block: &mut Owned<Block>, change: &EdgeChange) {
     }
 }
 
-fn change_large(block: &mut Owned<Block>, slot: usize, changes: &[EdgeChange]) {
+fn change_large(block: &mut Owned<Block>, slot: usize, changes: ChangeSlice<'_>) {
     let rows = &mut block.header;
     let index = rows.large_index(slot);
     let (length, bytes) = (rows.large[index].len(), rows.large[index].bytes());
@@ -114,7 +114,7 @@ fn change_large(block: &mut Owned<Block>, slot: usize, changes: &[EdgeChange]) {
 fn insert(block: &mut Owned<Block>, slot: usize, position: usize, change: &EdgeChange, value: EdgeValue) {
     if block.header.stretch(slot).len() >= LARGE {
         promote(block, slot);
-        return change_large(block, slot, std::slice::from_ref(change));
+        return change_large(block, slot, change.into());
     }
     if block.header.small_entries as usize == block.capacity() {
         if block.capacity() == Block::MOST {
@@ -125,7 +125,7 @@ fn insert(block: &mut Owned<Block>, slot: usize, position: usize, change: &EdgeC
         resize(block, roomy(entries));
     }
     let place = open(block, slot, position);
-    block.put(place, change.neighbor, value);
+    block.put(place, change.neighbor(), value);
     block.header.resize_row(slot, 1);
 }
 

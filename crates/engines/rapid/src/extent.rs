@@ -10,7 +10,7 @@
 
 use crate::pool;
 use hedgerow_in_memory::reclamation::account;
-use hedgerow_model::{Column, ColumnType, EdgeValue, Neighbors, VertexId};
+use hedgerow_model::{ChangeSlice, Column, ColumnType, EdgeValue, Neighbors, VertexId};
 use std::ops::Range;
 use std::ptr::NonNull;
 
@@ -141,6 +141,16 @@ impl<H> Extent<H> {
     pub(crate) fn put(&mut self, position: usize, id: VertexId, value: EdgeValue) {
         self.entries_mut().0[position] = id;
         self.put_value(position, value);
+    }
+
+    /// Writes the entries that changes put, from a position on.
+    pub(crate) fn put_all(&mut self, position: usize, puts: ChangeSlice<'_>) {
+        let ids = &mut self.entries_mut().0[position..position + puts.len()];
+        ids.iter_mut().zip(puts.iter()).for_each(|(id, put)| *id = put.neighbor());
+        if self.column.width() > 0 {
+            let values = puts.iter().map(|put| put.value.unwrap_or_default());
+            (position..).zip(values).for_each(|(position, value)| self.put_value(position, value));
+        }
     }
 
     /// Writes the value of an entry.

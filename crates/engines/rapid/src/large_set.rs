@@ -8,7 +8,7 @@ use crate::block::prefetch_behind_guess;
 use crate::directory::{LeafDirectory, LeafEntry};
 use crate::extent::Extent;
 use crate::leaf::{self, LEAF_CAPACITY, Leaf};
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, VertexId, search};
+use hedgerow_model::{ChangeSlice, Column, ColumnType, EdgeChange, EdgeValue, VertexId, search};
 use std::ops::Range;
 
 /// A neighbor set with more entries becomes a large set. Low in unit tests, so that random
@@ -131,21 +131,20 @@ impl LargeSet {
 
     /// Makes changes, which ascend; copies shared parts first. O(leaf) per leaf that changes, and
     /// O(leaves) if it splits or is removed.
-    pub(crate) fn edit_all(&mut self, mut changes: &[EdgeChange]) {
+    pub(crate) fn edit_all(&mut self, mut changes: ChangeSlice<'_>) {
         self.0.make_own(0);
-        while let Some(change) = changes.first() {
-            let place = self.0.place_of(change.neighbor);
-            let end = match self.leaves().get(place + 1) {
-                Some(next) => changes.partition_point(|change| change.neighbor < next.first()),
-                None => changes.len(),
+        while let Some(change) = changes.get(0) {
+            let place = self.0.place_of(change.neighbor());
+            let (here, rest) = match self.leaves().get(place + 1) {
+                Some(next) => changes.split_at_neighbor(|neighbor| neighbor < next.first()),
+                None => (changes, ChangeSlice::default()),
             };
-            let (here, rest) = changes.split_at(end);
             self.edit_leaf(place, here);
             changes = rest;
         }
     }
 
-    fn edit_leaf(&mut self, place: usize, changes: &[EdgeChange]) {
+    fn edit_leaf(&mut self, place: usize, changes: ChangeSlice<'_>) {
         let split_off = self.0.change(place, |leaf| leaf.edit(changes));
         if !split_off.is_empty() {
             self.0.insert(place + 1, split_off);

@@ -3,7 +3,7 @@
 use crate::extent::{self, Extent};
 use crate::shared::{Counted, SharedPointer};
 use hedgerow_model::search::{self, Spread};
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
+use hedgerow_model::{ChangeSlice, Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
 use hedgerow_sync::atomic::AtomicU32;
 use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
@@ -151,7 +151,7 @@ impl Leaf {
     ///
     /// If the leaf exceeds its capacity, it is split into leaves of about equal size; returns all
     /// but the first.
-    pub(crate) fn edit(&mut self, changes: &[EdgeChange]) -> Vec<Leaf> {
+    pub(crate) fn edit(&mut self, changes: ChangeSlice<'_>) -> Vec<Leaf> {
         let sites = self.locate(changes);
         let (length, capacity) = (self.len(), self.0.capacity());
         match self.0.get_mut() {
@@ -174,7 +174,7 @@ impl Leaf {
     pub(crate) fn edit_at(&mut self, position: usize, change: &EdgeChange, least: usize) -> Option<isize> {
         let extent = self.0.get_mut()?;
         let length = extent.header.length as usize;
-        let is_there = extent.ids()[..length].get(position) == Some(&change.neighbor);
+        let is_there = extent.ids()[..length].get(position) == Some(&change.neighbor());
         let grown = match change.value {
             Some(value) if is_there => {
                 extent.put_value(position, value);
@@ -185,7 +185,7 @@ impl Leaf {
                     return None;
                 }
                 extent.shift(position..length, position + 1);
-                extent.put(position, change.neighbor, value);
+                extent.put(position, change.neighbor(), value);
                 1
             }
             None if is_there => {
@@ -201,13 +201,13 @@ impl Leaf {
         Some(grown)
     }
 
-    fn locate(&self, changes: &[EdgeChange]) -> LeafPositions {
+    fn locate(&self, changes: ChangeSlice<'_>) -> LeafPositions {
         let ids = self.ids();
         let spread = Spread::of(ids);
         let mut sites = LeafPositions { each: SmallVec::with_capacity(changes.len()), length: ids.len() };
-        for change in changes {
-            let position = search::lower_bound(ids, spread, change.neighbor);
-            let is_there = ids.get(position) == Some(&change.neighbor);
+        for change in changes.iter() {
+            let position = search::lower_bound(ids, spread, change.neighbor());
+            let is_there = ids.get(position) == Some(&change.neighbor());
             sites.length += usize::from(!is_there && change.value.is_some());
             sites.length -= usize::from(is_there && change.value.is_none());
             sites.each.push(LeafPosition { position, is_there });
@@ -216,14 +216,14 @@ impl Leaf {
     }
 
     /// A copy with changes made and room for at least `capacity` entries.
-    fn edited(&self, changes: &[EdgeChange], sites: &LeafPositions, capacity: usize) -> Leaf {
+    fn edited(&self, changes: ChangeSlice<'_>, sites: &LeafPositions, capacity: usize) -> Leaf {
         let mut edited = Leaf::with_capacity(self.column(), sites.length.max(capacity));
         let mut next = 0;
         for (change, site) in changes.iter().zip(&sites.each) {
             edited.append(&self.0, next..site.position);
             next = site.position + usize::from(site.is_there);
             if let Some(value) = change.value {
-                edited.push(change.neighbor, value);
+                edited.push(change.neighbor(), value);
             }
         }
         edited.append(&self.0, next..self.len());
@@ -252,7 +252,7 @@ fn roomy(length: usize) -> usize {
 ///
 /// Removals close their gaps front to back, then insertions open theirs back to front: every entry
 /// moves at most twice.
-fn edit_in_place(leaf: &mut Extent<LeafHeader>, changes: &[EdgeChange], mut sites: LeafPositions) {
+fn edit_in_place(leaf: &mut Extent<LeafHeader>, changes: ChangeSlice<'_>, mut sites: LeafPositions) {
     let length = leaf.header.length as usize;
     let (mut removed, mut unmoved) = (0, 0);
     for (change, site) in changes.iter().zip(&mut sites.each) {
@@ -280,7 +280,7 @@ fn edit_in_place(leaf: &mut Extent<LeafHeader>, changes: &[EdgeChange], mut site
         if let (Some(value), false) = (change.value, site.is_there) {
             leaf.shift(site.position..end, site.position + to_insert);
             to_insert -= 1;
-            leaf.put(site.position + to_insert, change.neighbor, value);
+            leaf.put(site.position + to_insert, change.neighbor(), value);
             end = site.position;
         }
     }

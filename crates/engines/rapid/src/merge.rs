@@ -5,7 +5,7 @@ use crate::extent::{Extent, ScratchExtent};
 use crate::large_set::{LARGE, LargeSet, SMALL_AGAIN};
 use crate::subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
 use crate::subgraphs::{ChangePlan, Container, Owned, Tally};
-use hedgerow_model::{ColumnType, EdgeChange, search};
+use hedgerow_model::{ChangeSlice, ColumnType, search};
 use std::ops::Range;
 
 /// Entries per free entry in a merged block.
@@ -15,7 +15,7 @@ const SLACK: usize = 16;
 pub(crate) fn merged(
     old: Option<&Block>,
     column: ColumnType,
-    changes: &[EdgeChange],
+    changes: ChangeSlice<'_>,
     tally: &mut Tally,
 ) -> ChangePlan<Block> {
     let empty;
@@ -39,8 +39,10 @@ pub(crate) fn merged(
 enum NewRow<'c> {
     /// An unchanged range of the old block.
     Old(Range<usize>),
+    /// Entries put into a row that was empty.
+    New(ChangeSlice<'c>),
     /// A range of the old block with changes, and its length after them.
-    Merged(Range<usize>, &'c [EdgeChange], usize),
+    Merged(Range<usize>, ChangeSlice<'c>, usize),
     /// A large set, shared or new.
     Large(LargeSet),
     /// A large set that has become small.
@@ -52,6 +54,7 @@ impl NewRow<'_> {
     fn length(&self) -> usize {
         match self {
             NewRow::Old(stretch) => stretch.len(),
+            NewRow::New(changes) => changes.len(),
             NewRow::Merged(_, _, length) => *length,
             NewRow::Large(_) => 0,
             NewRow::Demoted(set) => set.len(),
@@ -60,12 +63,16 @@ impl NewRow<'_> {
 }
 
 /// Plans each row, and counts the effects of the changes.
-fn rows_of<'c>(old: &Block, changes: &'c [EdgeChange], tally: &mut Tally) -> Vec<NewRow<'c>> {
-    let mut groups = changes.chunk_by(|one, next| one.owner == next.owner).peekable();
+fn rows_of<'c>(old: &Block, changes: ChangeSlice<'c>, tally: &mut Tally) -> Vec<NewRow<'c>> {
+    let mut groups = changes.groups(|owner| owner).peekable();
     let row = |slot| {
-        let group = groups.next_if(|group| slot_of(group[0].owner) == slot).unwrap_or_default();
+        let group = groups.next_if(|group| slot_of(group.first_owner()) == slot).unwrap_or_default();
         match old.row(slot) {
             Row::Small(stretch) if group.is_empty() => NewRow::Old(stretch),
+            Row::Small(stretch) if stretch.is_empty() && group.are_puts() => {
+                tally.count_new(group);
+                NewRow::New(group)
+            }
             Row::Small(stretch) => {
                 let length = merged_length(old, stretch.clone(), group, tally);
                 NewRow::Merged(stretch, group, length)
@@ -77,23 +84,23 @@ fn rows_of<'c>(old: &Block, changes: &'c [EdgeChange], tally: &mut Tally) -> Vec
 }
 
 /// Returns the length of a range after changes, and counts their effects.
-fn merged_length(old: &Block, stretch: Range<usize>, changes: &[EdgeChange], tally: &mut Tally) -> usize {
+fn merged_length(old: &Block, stretch: Range<usize>, changes: ChangeSlice<'_>, tally: &mut Tally) -> usize {
     let row = &old.ids()[stretch.clone()];
     let mut length = row.len();
-    for change in changes {
-        let next = search::lower_bound(row, old.spread(), change.neighbor);
-        let found = row.get(next) == Some(&change.neighbor);
+    for change in changes.iter() {
+        let next = search::lower_bound(row, old.spread(), change.neighbor());
+        let found = row.get(next) == Some(&change.neighbor());
         let differs = |value| old.column().width() > 0 && old.value(stretch.start + next) != value;
-        tally.count(change, found, differs);
+        tally.count(&change, found, differs);
         length = length + usize::from(!found && change.value.is_some())
             - usize::from(found && change.value.is_none());
     }
     length
 }
 
-fn large_row<'c>(old: &Block, set: &LargeSet, changes: &[EdgeChange], tally: &mut Tally) -> NewRow<'c> {
+fn large_row<'c>(old: &Block, set: &LargeSet, changes: ChangeSlice<'_>, tally: &mut Tally) -> NewRow<'c> {
     let changed_before = tally.changed();
-    changes.iter().for_each(|change| old.tally(change, tally));
+    changes.iter().for_each(|change| old.tally(&change, tally));
     if tally.changed() == changed_before {
         return NewRow::Large(set.clone());
     }
@@ -154,7 +161,8 @@ fn promote(old: &Block, row: &NewRow<'_>) -> LargeSet {
 fn write<H>(old: &Block, row: &NewRow<'_>, new: &mut Extent<H>, at: usize) {
     match row {
         NewRow::Old(stretch) => new.copy_from(old, stretch.clone(), at),
-        NewRow::Merged(stretch, changes, _) => write_merged(old, stretch.clone(), changes, new, at),
+        NewRow::New(changes) => new.put_all(at, *changes),
+        NewRow::Merged(stretch, changes, _) => write_merged(old, stretch.clone(), *changes, new, at),
         NewRow::Demoted(set) => set.copy_to(new, at),
         NewRow::Large(_) => {}
     }
@@ -163,20 +171,20 @@ fn write<H>(old: &Block, row: &NewRow<'_>, new: &mut Extent<H>, at: usize) {
 fn write_merged<H>(
     old: &Block,
     stretch: Range<usize>,
-    changes: &[EdgeChange],
+    changes: ChangeSlice<'_>,
     new: &mut Extent<H>,
     at: usize,
 ) {
     let (mut next, mut at) = (stretch.start, at);
-    for change in changes {
+    for change in changes.iter() {
         let row = &old.ids()[stretch.clone()];
-        let position = stretch.start + search::lower_bound(row, old.spread(), change.neighbor);
+        let position = stretch.start + search::lower_bound(row, old.spread(), change.neighbor());
         new.copy_from(old, next..position, at);
         at += position - next;
-        let found = position < stretch.end && old.ids()[position] == change.neighbor;
+        let found = position < stretch.end && old.ids()[position] == change.neighbor();
         next = position + usize::from(found);
         if let Some(value) = change.value {
-            new.put(at, change.neighbor, value);
+            new.put(at, change.neighbor(), value);
             at += 1;
         }
     }

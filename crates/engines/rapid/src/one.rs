@@ -14,16 +14,16 @@ use hedgerow_model::{EdgeChange, search};
 #[inline]
 pub(crate) fn locate(block: &Block, change: &EdgeChange, tally: &mut Tally) -> Option<u64> {
     let has_values = block.column().width() > 0;
-    let place = match block.row(slot_of(change.owner)) {
+    let place = match block.row(slot_of(change.owner())) {
         Row::Small(stretch) => {
             let row = &block.ids()[stretch.clone()];
-            let position = search::lower_bound(row, block.spread(), change.neighbor);
-            let found = row.get(position) == Some(&change.neighbor);
+            let position = search::lower_bound(row, block.spread(), change.neighbor());
+            let found = row.get(position) == Some(&change.neighbor());
             tally.count(change, found, |value| has_values && block.value(stretch.start + position) != value);
             position as u64
         }
         Row::Large(set) => {
-            let site = set.locate(change.neighbor);
+            let site = set.locate(change.neighbor());
             tally.count(change, site.is_there, |value| has_values && set.value_at(site) != value);
             site.to_number()
         }
@@ -35,14 +35,14 @@ pub(crate) fn locate(block: &Block, change: &EdgeChange, tally: &mut Tally) -> O
 /// the change was made.
 #[inline]
 pub(crate) fn edit_at(block: &mut Block, place: u64, change: &EdgeChange) -> bool {
-    let slot = slot_of(change.owner);
+    let slot = slot_of(change.owner());
     let stretch = match block.row(slot) {
         Row::Small(stretch) => stretch,
         Row::Large(_) => return edit_large_at(block, slot, place, change),
     };
     // A position in a row, so the number fits.
     let position = place as usize;
-    let is_there = block.ids()[stretch.clone()].get(position) == Some(&change.neighbor);
+    let is_there = block.ids()[stretch.clone()].get(position) == Some(&change.neighbor());
     let entries = block.header.small_entries as usize;
     match change.value {
         Some(value) if is_there => block.put_value(stretch.start + position, value),
@@ -51,9 +51,9 @@ pub(crate) fn edit_at(block: &mut Block, place: u64, change: &EdgeChange) -> boo
                 return false;
             }
             let at = edit::open(block, slot, position);
-            block.put(at, change.neighbor, value);
+            block.put(at, change.neighbor(), value);
             block.header.resize_row(slot, 1);
-            block.header.expect(std::slice::from_ref(change));
+            block.header.expect(change.into());
         }
         None if is_there => {
             if edit::shrinks(block, entries - 1) {
@@ -71,6 +71,6 @@ fn edit_large_at(block: &mut Block, slot: usize, place: u64, change: &EdgeChange
     let index = rows.large_index(slot);
     let Some(grown) = rows.large[index].edit_at(place, change) else { return false };
     rows.large_entries = rows.large_entries.wrapping_add_signed(grown);
-    rows.expect(std::slice::from_ref(change));
+    rows.expect(change.into());
     true
 }

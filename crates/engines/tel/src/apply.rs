@@ -9,7 +9,7 @@ use crate::sparse::is_sparse;
 use crate::stage::{NEW, NOTHING, RowLink, TelChanges, VertexLink, WriteTarget};
 use hedgerow_in_memory::reclamation::MemoryChange;
 use hedgerow_model::token::{HeldLocks, Stamp};
-use hedgerow_model::{CommitTimestamp, EdgeChange, EdgeValue, VertexId};
+use hedgerow_model::{ChangeSlice, CommitTimestamp, EdgeChange, EdgeValue, VertexId};
 use hedgerow_sync::epoch::Guard;
 use smallvec::SmallVec;
 
@@ -129,13 +129,13 @@ impl<'e> Applied<'e> {
         writer: &mut BlockWriter<'_>,
         owner: VertexId,
         table: u32,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         positions: &[u32],
     ) {
         let dead = writer.log().dead();
         for (change, position) in changes.iter().zip(positions) {
             if *position != NEW && *position != NOTHING {
-                self.end_one(writer, table, change, *position);
+                self.end_one(writer, table, &change, *position);
             }
         }
         self.list_if_sparse(writer, owner, table, dead);
@@ -155,14 +155,14 @@ impl<'e> Applied<'e> {
         let (at, place) = (self.stamp.at(), position as usize);
         let born = writer.log().creations()[place];
         if let Some(value) = change.value {
-            writer.write_ahead(change.neighbor, value, || self.time_put(table, value));
+            writer.write_ahead(change.neighbor(), value, || self.time_put(table, value));
             writer.publish(at);
         }
         if self.is_unseen_since(born) {
             return writer.kill(place, at);
         }
         writer.invalidate(place, at);
-        let place = VersionPlace { owner: change.owner, table, neighbor: change.neighbor, position };
+        let place = VersionPlace { owner: change.owner(), table, neighbor: change.neighbor(), position };
         self.superseded.push(Superseded { place, born, superseded: at });
         self.memory.retained += NOTE_BYTES as isize;
     }

@@ -81,7 +81,7 @@ impl Tel {
         let found = edges.iter().take_while(is_found).count();
         if is_several {
             for EdgeEntry { change, log, .. } in &entries {
-                log.iter().for_each(|log| log.prefetch_change(change.neighbor));
+                log.iter().for_each(|log| log.prefetch_change(change.neighbor()));
             }
         }
         let (mut entries, mut changing, mut outcome) = (entries.as_slice(), 0, Outcome::default());
@@ -125,7 +125,7 @@ impl Tel {
             }
             let number = self.position(edge.label, *direction);
             let (table, keeps) = (self.table_at(number), applied.keeps());
-            let log = self.log(table, change.owner, &keeps);
+            let log = self.log(table, change.owner(), &keeps);
             let has_room =
                 |log: EntryLog<'_>| change.value.is_none_or(|value| log.has_room(table.need_of(value)));
             match log {
@@ -151,7 +151,7 @@ impl Tel {
         let slots = |edge: &StoredEdge| -> SmallVec<[_; 2]> {
             let entries = edge.entries().iter();
             entries
-                .filter_map(|(stored, change)| self.index(*stored).directory.get(change.owner.get()))
+                .filter_map(|(stored, change)| self.index(*stored).directory.get(change.owner().get()))
                 .collect()
         };
         for edge in edges {
@@ -167,9 +167,9 @@ impl Tel {
     #[inline]
     fn find_entries<'l>(&self, locks: &HeldLocks<'l>, edge: &'l StoredEdge, entries: &mut EdgeEntries<'l>) {
         for (direction, change) in edge.entries() {
-            check_lock(locks, change.owner);
+            check_lock(locks, change.owner());
             let table = self.table_at(self.position(edge.label, *direction));
-            let log = self.log_of(table, change.owner, locks);
+            let log = self.log_of(table, change.owner(), locks);
             entries.push(EdgeEntry { change, direction: *direction, table, log });
         }
     }
@@ -184,7 +184,7 @@ impl Tel {
         let mut positions = [NOTHING; 2];
         for (number, EdgeEntry { change, direction, table, log }) in entries.iter().enumerate() {
             let position = match log {
-                Some(log) => position_of(*log, log.find(change.neighbor, END_OF_TIME), change.value),
+                Some(log) => position_of(*log, log.find(change.neighbor(), END_OF_TIME), change.value),
                 None if change.value.is_some() => NEW,
                 None => NOTHING,
             };
@@ -200,7 +200,7 @@ impl Tel {
             if grows && (is_large || !may_grow || self.store.is_full()) {
                 return None;
             }
-            if self.topology.is_canonical_entry(*direction, change.owner, change.neighbor) {
+            if self.topology.is_canonical_entry(*direction, change.owner(), change.neighbor()) {
                 added += u8::from(position == NEW);
                 removed += u8::from(change.value.is_none());
             }
@@ -214,13 +214,13 @@ impl Applied<'_> {
     #[inline]
     fn write_one(&mut self, writer: &mut BlockWriter<'_>, table: u32, change: &EdgeChange, position: u32) {
         if let (NEW, Some(value)) = (position, change.value) {
-            writer.write_ahead(change.neighbor, value, || self.time_put(table, value));
+            writer.write_ahead(change.neighbor(), value, || self.time_put(table, value));
             writer.publish(self.at());
             return;
         }
         let dead = writer.log().dead();
         self.end_one(writer, table, change, position);
-        self.list_if_sparse(writer, change.owner, table, dead);
+        self.list_if_sparse(writer, change.owner(), table, dead);
     }
 
     /// Makes one change in a larger copy of a log, or in a log's first block.
@@ -238,6 +238,6 @@ impl Applied<'_> {
             position => position - left_out.partition_point(|dead| *dead < position) as u32,
         };
         self.write_one(block.writer(), number as u32, change, position);
-        self.link(block, log.map_or(0, |log| log.bytes()), number, change.owner);
+        self.link(block, log.map_or(0, |log| log.bytes()), number, change.owner());
     }
 }

@@ -10,7 +10,7 @@ use crate::view::TelView;
 use hedgerow_in_memory::records::{RecordChanges, StagedEffects};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, Allowance, CapacityError, Direction, EdgeChange, EdgeValue, Effects, EngineError,
+    AdjacencyEffects, Allowance, CapacityError, ChangeSlice, Direction, EdgeValue, Effects, EngineError,
     Outcome, Staged, VertexEffect, VertexId,
 };
 use hedgerow_sync::atomic::Ordering;
@@ -52,7 +52,7 @@ pub(crate) struct RowLink<'l> {
     pub(crate) target: WriteTarget<'l>,
     /// Bytes of the currently linked block.
     pub(crate) old_bytes: usize,
-    pub(crate) changes: &'l [EdgeChange],
+    pub(crate) changes: ChangeSlice<'l>,
     /// The position in the target of each change's entry. Empty if every put is new.
     pub(crate) positions: Positions,
 }
@@ -94,7 +94,7 @@ struct PlannedRow<'l> {
     owner: VertexId,
     table: usize,
     log: Option<EntryLog<'l>>,
-    changes: &'l [EdgeChange],
+    changes: ChangeSlice<'l>,
     positions: Positions,
     /// The block that will replace the log's, if necessary.
     fit: Option<Fit>,
@@ -137,7 +137,7 @@ impl Tel {
         let mut rows: Vec<PlannedRow<'_>> = Vec::new();
         for effects in adjacencies.filter(|effects| !effects.changes.is_empty()) {
             let (number, table) = self.table_of(effects);
-            let of_owner = effects.changes.chunk_by(|one, next| one.owner == next.owner);
+            let of_owner = effects.changes.as_slice().groups(|owner| owner);
             let planned: Vec<PlannedRow<'_>> =
                 map(pool, of_owner, |changes| self.plan_row(locks, number, changes));
             growth += planned.iter().map(PlannedRow::growth).sum::<isize>();
@@ -185,17 +185,34 @@ impl Tel {
         &self,
         locks: &HeldLocks<'l>,
         number: usize,
-        changes: &'l [EdgeChange],
+        changes: ChangeSlice<'l>,
     ) -> Option<PlannedRow<'l>> {
-        let (owner, table) = (changes[0].owner, self.table_at(number));
+        let (owner, table) = (changes.first_owner(), self.table_at(number));
         check_lock(locks, owner);
         let log = self.log_of(table, owner, locks);
         let positions = log.map_or_else(Positions::new, |log| positions_of(log, changes));
+        if log.is_none() && changes.are_puts() && !table.has_records {
+            let (more, added) = (
+                Need { entries: changes.len(), record_bytes: 0 },
+                self.topology.count_edges(table.direction, changes),
+            );
+            let fit = Some(table.fit(more));
+            return Some(PlannedRow {
+                owner,
+                table: number,
+                log,
+                changes,
+                positions,
+                fit,
+                added,
+                removed: 0,
+            });
+        }
         let (mut more, mut deleted) = (Need::default(), 0);
         let (mut added, mut removed) = (0, 0);
         for (number, change) in changes.iter().enumerate() {
             // Each edge counts at its canonical entry only.
-            let counts = self.topology.is_canonical_entry(table.direction, owner, change.neighbor);
+            let counts = self.topology.is_canonical_entry(table.direction, owner, change.neighbor());
             match (positions.get(number).copied().unwrap_or(NEW), change.value) {
                 (NOTHING, _) | (NEW, None) => {}
                 (position, Some(value)) => {
@@ -266,12 +283,12 @@ impl Tel {
         &self,
         writer: &mut BlockWriter<'_>,
         table: AdjacencyTable,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         positions: &[u32],
     ) {
         let is_new = |number: usize| positions.get(number).is_none_or(|position| *position == NEW);
         let new = changes.iter().enumerate().filter(|(number, _)| is_new(*number));
-        let new = new.filter_map(|(_, change)| Some((change.neighbor, change.value?)));
+        let new = new.filter_map(|(_, change)| Some((change.neighbor(), change.value?)));
         if table.time.is_none() {
             return new.for_each(|(neighbor, value)| writer.write_ahead(neighbor, value, || None));
         }
@@ -335,11 +352,11 @@ pub(crate) fn position_of(log: EntryLog<'_>, found: Option<usize>, value: Option
 }
 
 /// Returns the positions of the entries of changes in a log. The changes ascend by neighbor.
-fn positions_of(log: EntryLog<'_>, changes: &[EdgeChange]) -> Positions {
+fn positions_of(log: EntryLog<'_>, changes: ChangeSlice<'_>) -> Positions {
     if changes.len() <= TOGETHER_FROM || log.length() <= TOGETHER_FROM {
         let found = changes
             .iter()
-            .map(|change| position_of(log, log.find(change.neighbor, END_OF_TIME), change.value));
+            .map(|change| position_of(log, log.find(change.neighbor(), END_OF_TIME), change.value));
         return found.collect();
     }
     let mut positions: Positions =
@@ -347,8 +364,8 @@ fn positions_of(log: EntryLog<'_>, changes: &[EdgeChange]) -> Positions {
     let suspects: Vec<(VertexId, usize)> = changes
         .iter()
         .enumerate()
-        .filter(|(_, change)| log.may_have(change.neighbor))
-        .map(|(number, change)| (change.neighbor, number))
+        .filter(|(_, change)| log.may_have(change.neighbor()))
+        .map(|(number, change)| (change.neighbor(), number))
         .collect();
     if suspects.is_empty() {
         return positions;
@@ -361,7 +378,8 @@ fn positions_of(log: EntryLog<'_>, changes: &[EdgeChange]) -> Positions {
         let Ok(found) = suspects.binary_search_by_key(id, |(neighbor, _)| *neighbor) else { continue };
         if log.invalidations()[position].load(Ordering::Relaxed) == VALID {
             let number = suspects[found].1;
-            positions[number] = position_of(log, Some(position), changes[number].value);
+            positions[number] =
+                position_of(log, Some(position), changes.get(number).and_then(|change| change.value));
         }
     }
     positions

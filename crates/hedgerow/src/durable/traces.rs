@@ -261,11 +261,11 @@ impl Search {
             LoggedCommit::decode_canonical(record.body, topology).map_err(|error| error.to_string())?;
         commit.keys.iter().for_each(|(_, key)| self.key(file, key.as_ref()));
         commit.effects.vertices.iter().for_each(|effect| self.id(file, effect.vertex));
-        let edges = commit.effects.adjacencies.iter().flat_map(|edges| edges.changes.iter().copied());
+        let edges = commit.effects.adjacencies.iter().flat_map(|edges| edges.changes.iter());
         let appended = commit.appended.iter().flat_map(LoggedEdges::changes);
         for change in edges.chain(appended) {
-            self.id(file, change.owner);
-            self.id(file, change.neighbor);
+            self.id(file, change.owner());
+            self.id(file, change.neighbor());
         }
         self.mention(file, record.body);
         Ok(())

@@ -41,7 +41,12 @@ impl Snapshot {
         let mut edges = Vec::new();
         view.for_each_unarchived(label, &mut |commit, change| {
             let put = change.value.map(W::from_bits);
-            edges.push(UnarchivedEdge { commit, source: change.owner, destination: change.neighbor, put });
+            edges.push(UnarchivedEdge {
+                commit,
+                source: change.owner(),
+                destination: change.neighbor(),
+                put,
+            });
         });
         Ok(edges)
     }

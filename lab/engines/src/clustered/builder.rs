@@ -5,7 +5,7 @@ use crate::counted::Counted;
 use crate::partition::{LARGE, Partition, SMALL_AGAIN};
 use crate::radix::CompressedArt;
 use crate::rows::Rows;
-use hedgerow_model::{ColumnType, EdgeChange};
+use hedgerow_model::{ChangeSlice, ColumnType};
 use hedgerow_rapid::subgraphs::Tally;
 use hedgerow_rapid::subgraphs::partition::{PARTITION_SIZE, slots_of};
 use hedgerow_sync::Arc;
@@ -41,7 +41,7 @@ impl<'o> Builder<'o> {
     }
 
     /// Merges changes into a slot; slots ascend.
-    pub(super) fn change(&mut self, slot: usize, changes: &[EdgeChange], tally: &mut Tally) {
+    pub(super) fn change(&mut self, slot: usize, changes: ChangeSlice<'_>, tally: &mut Tally) {
         let before = tally.changed();
         let start = self.rows.len();
         let changed = match self.old.set(slot) {
@@ -66,7 +66,7 @@ impl<'o> Builder<'o> {
         &mut self,
         old: &Rows,
         stretch: Range<usize>,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         tally: &mut Tally,
     ) -> Changed {
         let start = self.rows.len();

@@ -15,7 +15,7 @@ use crate::partition::{LARGE, Partition};
 use crate::radix::CompressedArt;
 use crate::rows::Rows;
 use builder::Builder;
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
+use hedgerow_model::{ChangeSlice, Column, ColumnType, EdgeValue, Neighbors, VertexId};
 use hedgerow_rapid::subgraphs::Tally;
 use hedgerow_rapid::subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
 use hedgerow_sync::Arc;
@@ -110,7 +110,7 @@ impl Partition for Clustered {
     fn merged(
         old: Option<&Self>,
         column: ColumnType,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         tally: &mut Tally,
     ) -> Option<Self> {
         let before = tally.changed();
@@ -123,8 +123,8 @@ impl Partition for Clustered {
             }
         };
         let mut builder = Builder::new(old, column, changes.len());
-        for row in changes.chunk_by(|one, next| one.owner == next.owner) {
-            builder.change(slot_of(row[0].owner), row, tally);
+        for row in changes.groups(|owner| owner) {
+            builder.change(slot_of(row.first_owner()), row, tally);
         }
         (tally.changed() > before).then(|| builder.finish())
     }

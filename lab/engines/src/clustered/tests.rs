@@ -13,11 +13,8 @@ fn change(old: Option<&Clustered>, changes: &[Change]) -> Clustered {
 
 fn try_change(old: Option<&Clustered>, changes: &[Change]) -> Option<Clustered> {
     let entries = changes.iter().flat_map(|(slot, ids, value)| {
-        ids.clone().map(move |id| EdgeChange {
-            owner: VertexId::new(*slot),
-            neighbor: VertexId::new(id),
-            value: value.map(EdgeValue),
-        })
+        ids.clone()
+            .map(move |id| EdgeChange::new(VertexId::new(*slot), VertexId::new(id), value.map(EdgeValue)))
     });
     let list: Vec<EdgeChange> = entries.collect();
     let mut tally = Tally::new(Topology::Directed, Direction::Out);

@@ -5,7 +5,7 @@ use super::garbage::Superseded;
 use super::version::{Begin, Version};
 use hedgerow_in_memory::reclamation::MemoryChange;
 use hedgerow_model::token::Stamp;
-use hedgerow_model::{Column, CommitTimestamp, EdgeChange, EdgeValue, VertexId};
+use hedgerow_model::{ChangeSlice, Column, CommitTimestamp, EdgeChange, EdgeValue, VertexId};
 use smallvec::SmallVec;
 
 /// The bytes of a superseded version and of the note that files it.
@@ -60,17 +60,17 @@ impl<E: Entries> Row<E> {
 
     /// Plans `changes`, which ascend by neighbor. Calls `visit` with each edge that is added or
     /// removed. O(changes) searches.
-    pub(super) fn plan(&self, changes: &[EdgeChange], mut visit: impl FnMut(&EdgeChange)) -> Plan {
+    pub(super) fn plan(&self, changes: ChangeSlice<'_>, mut visit: impl FnMut(&EdgeChange)) -> Plan {
         let mut plan = Plan::default();
-        for change in changes {
-            let found = self.entries.locate(change.neighbor);
+        for change in changes.iter() {
+            let found = self.entries.locate(change.neighbor());
             if found.is_err() && change.value.is_some() {
-                plan.new.push(change.neighbor);
+                plan.new.push(change.neighbor());
             }
             let old = found.ok().and_then(|place| self.newest(place));
             plan.makes_a_difference |= old != change.value;
             if old.is_some() != change.value.is_some() {
-                visit(change);
+                visit(&change);
             }
         }
         plan
@@ -80,13 +80,14 @@ impl<E: Entries> Row<E> {
     /// `kept` with the neighbor and the birth of each superseded version that is kept.
     pub(super) fn apply(
         &mut self,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         stamp: Stamp,
         room: Option<E::Room>,
         mut kept: impl FnMut(VertexId, CommitTimestamp),
     ) {
         let (mut new, mut some_absent) = (SmallVec::<[NewEntry; 1]>::new(), false);
-        for &EdgeChange { neighbor, value, .. } in changes {
+        for change in changes.iter() {
+            let (neighbor, value) = (change.neighbor(), change.value);
             match (self.entries.locate(neighbor), value) {
                 (Ok(place), _) => {
                     let superseded = self.change(place, value, stamp);
@@ -99,7 +100,7 @@ impl<E: Entries> Row<E> {
         }
         self.entries.insert(&new, Begin::new(stamp.at(), true), room);
         if some_absent {
-            self.entries.drop_absent(changes.iter().map(|change| change.neighbor));
+            self.entries.drop_absent(changes.iter().map(|change| change.neighbor()));
         }
     }
 

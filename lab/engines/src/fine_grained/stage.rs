@@ -9,7 +9,8 @@ use super::view::FineGrainedView;
 use hedgerow_in_memory::records::{RecordChanges, StagedEffects};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, Allowance, EdgeChange, Effects, EngineError, Outcome, Staged, VertexEffect, VertexId,
+    AdjacencyEffects, Allowance, ChangeSlice, EdgeChange, Effects, EngineError, Outcome, Staged,
+    VertexEffect, VertexId,
 };
 use hedgerow_sync::RwLock;
 use rayon::ThreadPool;
@@ -37,7 +38,7 @@ pub(super) struct RowLink<'l, E: Entries> {
     pub(super) table: &'l Table<E>,
     pub(super) cell: &'l RwLock<Row<E>>,
     pub(super) owner: VertexId,
-    pub(super) changes: &'l [EdgeChange],
+    pub(super) changes: ChangeSlice<'l>,
     pub(super) room: Option<E::Room>,
 }
 
@@ -65,7 +66,7 @@ struct PlannedVertex<'l> {
 /// A row that will change.
 struct PlannedRow<'l, E: Entries> {
     owner: VertexId,
-    changes: &'l [EdgeChange],
+    changes: ChangeSlice<'l>,
     /// The memory that its new entries need, if any.
     growth: Option<E::Growth>,
     growth_bytes: isize,
@@ -97,7 +98,7 @@ impl<E: Entries> FineGrained<E> {
         let mut tables = Vec::with_capacity(effects.adjacencies.len());
         for effects in adjacencies.filter(|effects| !effects.changes.is_empty()) {
             let table = self.table_of(effects);
-            let rows = effects.changes.chunk_by(|one, next| one.owner == next.owner).collect();
+            let rows = effects.changes.as_slice().groups(|owner| owner).collect();
             let rows: Vec<PlannedRow<'_, E>> =
                 plan(pool, rows, |changes| self.plan_row(locks, table, changes));
             growth += rows.iter().map(|row| row.growth_bytes).sum::<isize>();
@@ -141,14 +142,14 @@ impl<E: Entries> FineGrained<E> {
         &self,
         locks: &HeldLocks<'_>,
         table: &Table<E>,
-        changes: &'l [EdgeChange],
+        changes: ChangeSlice<'l>,
     ) -> Option<PlannedRow<'l, E>> {
-        let owner = changes[0].owner;
+        let owner = changes.first_owner();
         check_lock(locks, owner);
         let (mut added, mut removed) = (0, 0);
         // Each edge counts at its canonical entry only.
         let count = |change: &EdgeChange| {
-            let counts = self.topology.is_canonical_entry(table.direction, owner, change.neighbor);
+            let counts = self.topology.is_canonical_entry(table.direction, owner, change.neighbor());
             let counter = if change.value.is_some() { &mut added } else { &mut removed };
             *counter += u64::from(counts);
         };

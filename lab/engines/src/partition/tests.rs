@@ -26,10 +26,8 @@ fn tally() -> Tally {
 }
 
 fn change<P: Partition>(old: Option<&P>, model: &mut Model, batch: &Batch) -> Option<P> {
-    let change = |((slot, id), value): (&(u32, u32), &Option<u64>)| EdgeChange {
-        owner: VertexId::new(FIRST + slot),
-        neighbor: VertexId::new(*id),
-        value: value.map(EdgeValue),
+    let change = |((slot, id), value): (&(u32, u32), &Option<u64>)| {
+        EdgeChange::new(VertexId::new(FIRST + slot), VertexId::new(*id), value.map(EdgeValue))
     };
     let list: Vec<EdgeChange> = batch.iter().map(change).collect();
     let (mut tally, before) = (tally(), model.clone());

@@ -17,7 +17,7 @@ use hedgerow_model::EdgeChange;
 pub(super) fn edited<L: Leaf>(child: &Child<L>, change: &EdgeChange, parent: Option<u8>) -> Option<Child<L>> {
     match child {
         Child::Leaf(leaf) => {
-            let edited = leaf.edited(change.neighbor, change.value, parent).map(Child::Leaf);
+            let edited = leaf.edited(change.neighbor(), change.value, parent).map(Child::Leaf);
             edited.or_else(|| branch(leaf, change))
         }
         Child::Node(node) => edited_node(node, change).map(Child::Node),
@@ -25,7 +25,7 @@ pub(super) fn edited<L: Leaf>(child: &Child<L>, change: &EdgeChange, parent: Opt
 }
 
 fn edited_node<L: Leaf>(node: &Node<L>, change: &EdgeChange) -> Option<Node<L>> {
-    let (header, id) = (node.header(), change.neighbor);
+    let (header, id) = (node.header(), change.neighbor());
     if common_bytes(header.example, id) < header.depth {
         return None;
     }
@@ -37,7 +37,7 @@ fn edited_node<L: Leaf>(node: &Node<L>, change: &EdgeChange) -> Option<Node<L>> 
 
 /// Returns a node of a leaf and a new one, if leaves hold one neighbor each.
 fn branch<L: Leaf>(leaf: &L, change: &EdgeChange) -> Option<Child<L>> {
-    let new = L::single(change.neighbor, change.value?)?;
+    let new = L::single(change.neighbor(), change.value?)?;
     let (low, high) = if leaf.bounds() < new.bounds() { (leaf.clone(), new) } else { (new, leaf.clone()) };
     let (first, second) = (low.bounds().0, high.bounds().0);
     let depth = common_bytes(first, second);

@@ -6,7 +6,7 @@ use super::leaf::Leaf;
 use super::parts::{Keys, Part, Parts};
 use super::subtree::{Child, Layout, Node};
 use crate::rows::Rows;
-use hedgerow_model::{ColumnType, EdgeChange};
+use hedgerow_model::{ChangeSlice, ColumnType};
 use hedgerow_rapid::subgraphs::Tally;
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ impl<'t> Merge<'t> {
     }
 
     /// Builds a subtree of the neighbors that `changes` insert.
-    pub(super) fn new_child<L: Leaf>(&mut self, changes: &[EdgeChange]) -> Option<Child<L>> {
+    pub(super) fn new_child<L: Leaf>(&mut self, changes: ChangeSlice<'_>) -> Option<Child<L>> {
         let stretch = self.insert(changes);
         (!stretch.is_empty()).then(|| build(&self.rows, stretch))
     }
@@ -32,7 +32,7 @@ impl<'t> Merge<'t> {
     /// Returns a subtree after `changes`, which ascend by neighbor; `None` if it becomes empty.
     ///
     /// Copies the path from the root to each changed leaf and shares everything else (section 6.4).
-    pub(super) fn child<L: Leaf>(&mut self, old: &Child<L>, changes: &[EdgeChange]) -> Option<Child<L>> {
+    pub(super) fn child<L: Leaf>(&mut self, old: &Child<L>, changes: ChangeSlice<'_>) -> Option<Child<L>> {
         match old {
             Child::Leaf(leaf) => {
                 let before = self.tally.changed();
@@ -48,13 +48,12 @@ impl<'t> Merge<'t> {
 
     /// Returns a node after `changes`, some of which may lie outside the ids that its prefix
     /// allows.
-    fn node<L: Leaf>(&mut self, old: &Node<L>, changes: &[EdgeChange]) -> Option<Child<L>> {
+    fn node<L: Leaf>(&mut self, old: &Node<L>, changes: ChangeSlice<'_>) -> Option<Child<L>> {
         let header = old.header();
         let first = prefix(header.example, header.depth);
         let last = last_below(header.example, header.depth);
-        let (before, rest) =
-            changes.split_at(changes.partition_point(|change| change.neighbor.get() < first));
-        let (inside, after) = rest.split_at(rest.partition_point(|change| change.neighbor.get() <= last));
+        let (before, rest) = changes.split_at_neighbor(|neighbor| neighbor.get() < first);
+        let (inside, after) = rest.split_at_neighbor(|neighbor| neighbor.get() <= last);
         let inner = self.inner_node(old, inside);
         let (before, after) = (self.insert(before), self.insert(after));
         if before.is_empty() && after.is_empty() {
@@ -79,7 +78,7 @@ impl<'t> Merge<'t> {
     }
 
     /// Returns a node after `changes`, all of which lie below it.
-    fn inner_node<L: Leaf>(&mut self, old: &Node<L>, changes: &[EdgeChange]) -> Option<Child<L>> {
+    fn inner_node<L: Leaf>(&mut self, old: &Node<L>, changes: ChangeSlice<'_>) -> Option<Child<L>> {
         let header = old.header();
         let before = self.tally.changed();
         let parts = self.parts(old, header.depth, changes);
@@ -96,7 +95,7 @@ impl<'t> Merge<'t> {
 
     /// Returns the new parts of a node. A key without a child joins the leaf before it, or else the
     /// leaf after it.
-    fn parts<L: Leaf>(&mut self, old: &Node<L>, depth: u8, mut changes: &[EdgeChange]) -> Parts<L> {
+    fn parts<L: Leaf>(&mut self, old: &Node<L>, depth: u8, mut changes: ChangeSlice<'_>) -> Parts<L> {
         let mut parts = Parts::new();
         let mut next = old.next_key(0);
         while let Some((first, child)) = next {
@@ -119,7 +118,13 @@ impl<'t> Merge<'t> {
     }
 
     /// Appends the new part of one child.
-    fn part<L: Leaf>(&mut self, parts: &mut Parts<L>, child: &Child<L>, keys: Keys, changes: &[EdgeChange]) {
+    fn part<L: Leaf>(
+        &mut self,
+        parts: &mut Parts<L>,
+        child: &Child<L>,
+        keys: Keys,
+        changes: ChangeSlice<'_>,
+    ) {
         let before = self.tally.changed();
         match child {
             _ if changes.is_empty() => {}
@@ -140,7 +145,7 @@ impl<'t> Merge<'t> {
     }
 
     /// Returns the rows of a leaf after changes.
-    fn merge<L: Leaf>(&mut self, leaf: &L, changes: &[EdgeChange]) -> Range<usize> {
+    fn merge<L: Leaf>(&mut self, leaf: &L, changes: ChangeSlice<'_>) -> Range<usize> {
         self.old.truncate(0);
         leaf.append_to(&mut self.old);
         let start = self.rows.len();
@@ -149,7 +154,7 @@ impl<'t> Merge<'t> {
     }
 
     /// Returns the rows that changes insert into an empty part.
-    fn insert(&mut self, changes: &[EdgeChange]) -> Range<usize> {
+    fn insert(&mut self, changes: ChangeSlice<'_>) -> Range<usize> {
         let start = self.rows.len();
         self.old.truncate(0);
         self.rows.extend_merged(&self.old, 0..0, changes, self.tally);
@@ -173,9 +178,8 @@ fn keys_of_child<'n, L: Leaf>(
 }
 
 /// Splits off the leading changes whose byte at `depth` is below `bound`.
-fn take_below<'c>(changes: &mut &'c [EdgeChange], depth: u8, bound: u16) -> &'c [EdgeChange] {
-    let below = changes.partition_point(|change| u16::from(byte(change.neighbor, depth)) < bound);
-    let (taken, rest) = changes.split_at(below);
+fn take_below<'c>(changes: &mut ChangeSlice<'c>, depth: u8, bound: u16) -> ChangeSlice<'c> {
+    let (taken, rest) = changes.split_at_neighbor(|neighbor| u16::from(byte(neighbor, depth)) < bound);
     *changes = rest;
     taken
 }

@@ -42,7 +42,7 @@ mod tests;
 mod values;
 
 use crate::rows::Rows;
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, ValueColumn, VertexId};
+use hedgerow_model::{ChangeSlice, Column, ColumnType, EdgeChange, EdgeValue, ValueColumn, VertexId};
 use hedgerow_rapid::subgraphs::Tally;
 pub(crate) use leaf::Leaf;
 use leaf::SingleLeaf;
@@ -101,11 +101,11 @@ impl<L: Leaf> RadixTree<L> {
     pub fn merged(
         old: Option<&Self>,
         column: ColumnType,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         tally: &mut Tally,
     ) -> Option<Self> {
-        if let (Some(old), [change]) = (old, changes)
-            && let Some(new) = old.edited(column, change, tally)
+        if let (Some(old), 1, Some(change)) = (old, changes.len(), changes.get(0))
+            && let Some(new) = old.edited(column, &change, tally)
         {
             return Some(new);
         }
@@ -119,7 +119,7 @@ impl<L: Leaf> RadixTree<L> {
 
     /// Returns the set after one change that keeps the shape of the tree.
     fn edited(&self, column: ColumnType, change: &EdgeChange, tally: &mut Tally) -> Option<Self> {
-        let found = self.find(change.neighbor);
+        let found = self.find(change.neighbor());
         let is_different = |value: EdgeValue| match column.width() {
             0 => false,
             4 => found.is_none_or(|found| found.0 as u32 != value.0 as u32),

@@ -7,7 +7,7 @@ pub(crate) use vector::VectorOrTree;
 
 use crate::partition::Partition;
 use crate::radix::{Leaf, RadixTree};
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
+use hedgerow_model::{ChangeSlice, Column, ColumnType, EdgeValue, Neighbors, VertexId};
 use hedgerow_rapid::subgraphs::Tally;
 use hedgerow_rapid::subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ pub trait NeighborSet: Clone + Send + Sync + 'static {
     fn merged(
         old: Option<&Self>,
         column: ColumnType,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         tally: &mut Tally,
     ) -> Option<Self>;
 
@@ -45,7 +45,7 @@ impl<L: Leaf> NeighborSet for RadixTree<L> {
     fn merged(
         old: Option<&Self>,
         column: ColumnType,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         tally: &mut Tally,
     ) -> Option<Self> {
         RadixTree::merged(old, column, changes, tally)
@@ -93,13 +93,13 @@ impl<S: NeighborSet> Partition for VertexIndex<S> {
     fn merged(
         old: Option<&Self>,
         column: ColumnType,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         tally: &mut Tally,
     ) -> Option<Self> {
         let before = tally.changed();
         let mut sets = old.map_or([const { None }; PARTITION_SIZE], |old| old.sets.clone());
-        for row in changes.chunk_by(|one, next| one.owner == next.owner) {
-            let set = &mut sets[slot_of(row[0].owner)];
+        for row in changes.groups(|owner| owner) {
+            let set = &mut sets[slot_of(row.first_owner())];
             *set = S::merged(set.as_ref(), column, row, tally);
         }
         (tally.changed() > before).then(|| VertexIndex {

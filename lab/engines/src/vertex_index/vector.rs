@@ -5,7 +5,7 @@ use crate::counted::Counted;
 use crate::partition::{LARGE, SMALL_AGAIN};
 use crate::radix::CompressedArt;
 use crate::rows::Rows;
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
+use hedgerow_model::{ChangeSlice, Column, ColumnType, EdgeValue, Neighbors, VertexId};
 use hedgerow_rapid::subgraphs::Tally;
 use hedgerow_sync::Arc;
 use std::ops::ControlFlow;
@@ -42,7 +42,7 @@ impl NeighborSet for VectorOrTree {
     fn merged(
         old: Option<&Self>,
         column: ColumnType,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         tally: &mut Tally,
     ) -> Option<Self> {
         let nothing;

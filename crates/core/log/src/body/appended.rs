@@ -3,7 +3,8 @@
 
 use hedgerow_encoding::wire::{DecodeError, Reader, put_varint};
 use hedgerow_model::{
-    AdjacencyEffects, AppendedEdges, Direction, EdgeChange, EdgeValue, LabelId, Topology, VertexId,
+    AdjacencyEffects, AppendedEdges, Direction, EdgeChange, EdgeChanges, EdgeValue, LabelId, Topology,
+    VertexId,
 };
 use std::iter;
 
@@ -51,26 +52,18 @@ impl LoggedEdges {
     /// The edges, each owned by its source.
     pub fn changes(&self) -> impl Iterator<Item = EdgeChange> {
         let values = self.values.iter().copied().chain(iter::repeat(0));
-        self.edges.iter().zip(values).map(|(edge, value)| EdgeChange::put_at(*edge, EdgeValue(value)))
+        self.edges.iter().zip(values).map(|(edge, value)| EdgeChange::at(*edge, Some(EdgeValue(value))))
     }
 
     /// Canonical entries, ascending; of equal entries, only the last.
     pub(super) fn sorted(&self, topology: Topology) -> AdjacencyEffects {
         let canonical = |change: EdgeChange| {
-            let (owner, neighbor) = topology.canonical(change.owner, change.neighbor);
-            EdgeChange { owner, neighbor, ..change }
+            let (owner, neighbor) = topology.canonical(change.owner(), change.neighbor());
+            EdgeChange::new(owner, neighbor, change.value)
         };
-        let mut changes: Vec<EdgeChange> = self.changes().map(canonical).collect();
-        // Stable, so that the last of equal entries stays last.
-        changes.sort_by_key(EdgeChange::position);
-        changes.dedup_by(|later, kept| {
-            let is_same = later.position() == kept.position();
-            if is_same {
-                *kept = *later;
-            }
-            is_same
-        });
-        AdjacencyEffects { label: self.label, direction: Direction::Out, changes: changes.into() }
+        let mut changes: EdgeChanges = self.changes().map(canonical).collect();
+        changes.sort_keeping_last();
+        AdjacencyEffects { label: self.label, direction: Direction::Out, changes }
     }
 }
 

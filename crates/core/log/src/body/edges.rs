@@ -8,10 +8,9 @@ use super::gaps::Gaps;
 use hedgerow_encoding::decode_record;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{
-    AdjacencyEffects, Direction, EdgeChange, EdgeValue, EffectRecords, Effects, LabelId, StoredEdge,
-    Topology, VertexId,
+    AdjacencyEffects, ChangeSlice, Direction, EdgeChange, EdgeChanges, EdgeValue, EffectRecords, Effects,
+    LabelId, StoredEdge, Topology, VertexId,
 };
-use smallvec::SmallVec;
 
 /// All values are 0: a label without values.
 const NO_VALUES: u8 = 0;
@@ -34,7 +33,7 @@ pub(super) fn encode(bytes: &mut Vec<u8>, effects: &Effects, topology: Topology,
     for adjacency in &effects.adjacencies {
         let AdjacencyEffects { label, direction: Direction::Out, changes } = adjacency else { continue };
         let records = record_labels.binary_search(label).is_ok().then_some(&effects.records);
-        encode_label(bytes, *label, changes, topology, records);
+        encode_label(bytes, *label, changes.as_slice(), topology, records);
     }
     put_varint(bytes, 0);
 }
@@ -43,13 +42,13 @@ pub(super) fn encode_one(bytes: &mut Vec<u8>, edge: &StoredEdge, topology: Topol
     let entries = edge.entries().iter();
     let mut canonical = entries.filter(|(direction, change)| is_canonical(topology, *direction, change));
     if let Some((_, change)) = canonical.next() {
-        encode_label(bytes, edge.label, std::slice::from_ref(change), topology, None);
+        encode_label(bytes, edge.label, change.into(), topology, None);
     }
     put_varint(bytes, 0);
 }
 
 fn is_canonical(topology: Topology, direction: Direction, change: &EdgeChange) -> bool {
-    topology.is_canonical_entry(direction, change.owner, change.neighbor)
+    topology.is_canonical_entry(direction, change.owner(), change.neighbor())
 }
 
 /// Encodes one label, with the records of its edges if they have any: the label's number plus one,
@@ -57,7 +56,7 @@ fn is_canonical(topology: Topology, direction: Direction, change: &EdgeChange) -
 fn encode_label(
     bytes: &mut Vec<u8>,
     label: LabelId,
-    changes: &[EdgeChange],
+    changes: ChangeSlice<'_>,
     topology: Topology,
     records: Option<&EffectRecords>,
 ) {
@@ -102,17 +101,17 @@ fn encode_label(
 
 /// Encodes the number of changes of each owner, the gap from the previous owner, and the gaps of
 /// the neighbors; then a 0.
-fn encode_runs(bytes: &mut Vec<u8>, changes: &[EdgeChange], topology: Topology) {
+fn encode_runs(bytes: &mut Vec<u8>, changes: ChangeSlice<'_>, topology: Topology) {
     let mut owners = Gaps::default();
-    for run in changes.chunk_by(|one, next| one.owner == next.owner) {
+    for run in changes.groups(|owner| owner) {
         // The neighbors ascend, so neighbors that are not below the owner are at the end.
-        let first = run.iter().position(|change| is_canonical(topology, Direction::Out, change));
+        let first = run.iter().position(|change| is_canonical(topology, Direction::Out, &change));
         let Some(first) = first else { continue };
-        let run = &run[first..];
+        let run = run.slice(first..run.len());
         put_varint(bytes, run.len() as u64);
-        put_varint(bytes, owners.encode(run[0].owner));
+        put_varint(bytes, owners.encode(run.first_owner()));
         let mut neighbors = Gaps::default();
-        run.iter().for_each(|change| put_varint(bytes, neighbors.encode(change.neighbor)));
+        run.iter().for_each(|change| put_varint(bytes, neighbors.encode(change.neighbor())));
     }
     put_varint(bytes, 0);
 }
@@ -146,7 +145,7 @@ pub(super) fn decode_one(reader: &mut Reader<'_>, topology: Topology) -> Option<
     let ends_labels = reader.byte() == Ok(0);
     let is_canonical = topology.is_canonical_entry(Direction::Out, owner, neighbor);
     let is_one = is_run_of_one && ends_runs && ends_labels && is_canonical;
-    is_one.then_some((label, EdgeChange { owner, neighbor, value }))
+    is_one.then_some((label, EdgeChange::new(owner, neighbor, value)))
 }
 
 /// Decodes the first of ascending ids.
@@ -184,61 +183,64 @@ fn decode_label(
     if form & !(WIDTH | DELETIONS) != 0 || deletions > MIXED || width == RECORDS && deletions == ALL_DELETED {
         return Err(reader.error("an unknown form of edges"));
     }
-    let mut changes = decode_runs(reader, topology)?;
-    if changes.is_empty() {
+    let positions = decode_runs(reader, topology)?;
+    if positions.is_empty() {
         return Err(reader.error("a label without edges"));
     }
-    if deletions != ALL_PUT {
-        let bits = if deletions == MIXED { reader.take(changes.len().div_ceil(8))? } else { &[] };
-        for (number, change) in changes.iter_mut().enumerate() {
-            if bits.get(number / 8).is_none_or(|byte| byte >> (number % 8) & 1 == 1) {
-                change.value = None;
-            }
-        }
+    let bits = match deletions {
+        ALL_PUT => None,
+        MIXED => Some(reader.take(positions.len().div_ceil(8))?),
+        _ => Some(&[][..]),
+    };
+    let is_deleted = |number: usize| {
+        let marks = |bits: &[u8]| bits.get(number / 8).is_none_or(|byte| byte >> (number % 8) & 1 == 1);
+        bits.is_some_and(marks)
+    };
+    if width == RECORDS {
+        commit.record_labels.push(label);
     }
-    let mut values = changes.iter_mut().filter_map(|change| change.value.as_mut());
-    match width {
-        NO_VALUES => {}
-        RECORDS => {
-            commit.record_labels.push(label);
-            values.try_for_each(|value| decode_edge_record(reader, value, &mut commit.effects.records))?;
-        }
+    let changes = match (width, deletions) {
+        (NO_VALUES, ALL_PUT) => EdgeChanges::puts(positions),
         _ => {
-            for value in values {
-                value.0 = match width {
-                    FOUR_BYTES => u64::from(u32::from_le_bytes(reader.array()?)),
-                    _ => u64::from_le_bytes(reader.array()?),
-                };
-            }
+            let change = |(number, position)| match is_deleted(number) {
+                true => Ok(EdgeChange::at(position, None)),
+                false => {
+                    let value = decode_value(reader, width, &mut commit.effects.records)?;
+                    Ok(EdgeChange::at(position, Some(value)))
+                }
+            };
+            positions.into_iter().enumerate().map(change).collect::<Result<_, _>>()?
         }
-    }
+    };
     commit.effects.adjacencies.push(AdjacencyEffects { label, direction: Direction::Out, changes });
     Ok(())
 }
 
-/// Decodes a record. Sets `value`, the value of its edge, to the record's number.
-fn decode_edge_record(
+/// Decodes the value of an edge, or its record, which gets a number.
+fn decode_value(
     reader: &mut Reader<'_>,
-    value: &mut EdgeValue,
+    width: u8,
     records: &mut EffectRecords,
-) -> Result<(), DecodeError> {
-    let bytes = reader.bytes()?;
-    let begin = reader.position() - bytes.len();
-    decode_record(bytes).map_err(|error| DecodeError { offset: begin + error.offset, ..error })?;
-    *value = records.push(bytes);
-    Ok(())
+) -> Result<EdgeValue, DecodeError> {
+    Ok(match width {
+        NO_VALUES => EdgeValue(0),
+        FOUR_BYTES => EdgeValue(u64::from(u32::from_le_bytes(reader.array()?))),
+        EIGHT_BYTES => EdgeValue(u64::from_le_bytes(reader.array()?)),
+        _ => {
+            let bytes = reader.bytes()?;
+            let begin = reader.position() - bytes.len();
+            decode_record(bytes).map_err(|error| DecodeError { offset: begin + error.offset, ..error })?;
+            records.push(bytes)
+        }
+    })
 }
 
-fn decode_runs(
-    reader: &mut Reader<'_>,
-    topology: Topology,
-) -> Result<SmallVec<[EdgeChange; 2]>, DecodeError> {
-    let mut changes = SmallVec::new();
-    let mut owners = Gaps::default();
+fn decode_runs(reader: &mut Reader<'_>, topology: Topology) -> Result<Vec<u64>, DecodeError> {
+    let (mut positions, mut owners) = (Vec::new(), Gaps::default());
     loop {
         let length = reader.count()?;
         if length == 0 {
-            break Ok(changes);
+            break Ok(positions);
         }
         let owner = owners.decode(reader)?;
         let mut neighbors = Gaps::default();
@@ -247,30 +249,7 @@ fn decode_runs(
             if !topology.is_canonical_entry(Direction::Out, owner, neighbor) {
                 return Err(reader.error("an edge from its larger end"));
             }
-            changes.push(EdgeChange { owner, neighbor, value: Some(EdgeValue(0)) });
+            positions.push(EdgeChange::position_of(owner, neighbor));
         }
-    }
-}
-
-/// Adds the canonical entries of a label, and the entries of the other ends.
-pub(super) fn expand(
-    adjacencies: &mut SmallVec<[AdjacencyEffects; 2]>,
-    canonical: AdjacencyEffects,
-    topology: Topology,
-) {
-    let AdjacencyEffects { label, mut changes, .. } = canonical;
-    let others = changes.iter().filter_map(|change| {
-        let (_, owner, neighbor) = topology.second_entry(change.owner, change.neighbor)?;
-        Some(EdgeChange { owner, neighbor, value: change.value })
-    });
-    let mut others: SmallVec<[EdgeChange; 2]> = others.collect();
-    if topology.is_undirected() {
-        changes.append(&mut others);
-        changes.sort_unstable_by_key(EdgeChange::position);
-    }
-    adjacencies.push(AdjacencyEffects { label, direction: Direction::Out, changes });
-    if !others.is_empty() {
-        others.sort_unstable_by_key(EdgeChange::position);
-        adjacencies.push(AdjacencyEffects { label, direction: Direction::In, changes: others });
     }
 }

@@ -166,7 +166,8 @@ impl LoggedCommit {
     /// [`LoggedCommit::decode_canonical`]. O(changes · log changes).
     pub fn add_other_ends(&mut self, topology: Topology) {
         let canonical = std::mem::take(&mut self.effects.adjacencies);
-        canonical.into_iter().for_each(|edges| edges::expand(&mut self.effects.adjacencies, edges, topology));
+        let stored = canonical.into_iter().flat_map(|edges| edges.with_other_ends(topology, None));
+        self.effects.adjacencies.extend(stored);
     }
 
     /// Turns appended edges into sorted effects: canonical entries; of equal entries, only the

@@ -120,9 +120,9 @@ pub fn touched_vertices(
     browse::<_, StoreError>(files, range, &mut decoded, |(at, _)| *at, &mut |(_, commit)| {
         commits += 1;
         touched.extend(commit.effects.vertices.iter().map(|effect| effect.vertex));
-        let edges = commit.effects.adjacencies.iter().flat_map(|edges| edges.changes.iter().copied());
+        let edges = commit.effects.adjacencies.iter().flat_map(|edges| edges.changes.iter());
         let appended = commit.appended.iter().flat_map(LoggedEdges::changes);
-        touched.extend(edges.chain(appended).flat_map(|change| [change.owner, change.neighbor]));
+        touched.extend(edges.chain(appended).flat_map(|change| [change.owner(), change.neighbor()]));
         Ok(ControlFlow::Continue(()))
     })?;
     Ok((commits == through.0.saturating_sub(after.0)).then_some(touched))

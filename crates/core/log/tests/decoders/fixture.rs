@@ -69,15 +69,17 @@ fn id(number: u32) -> VertexId {
 /// Both entries of each edge.
 fn edges(label: u16, edges: &[(u32, u32, Option<u64>)]) -> AdjacencyEffects {
     let both = edges.iter().flat_map(|(one, other, value)| [(*one, *other, *value), (*other, *one, *value)]);
-    let change = |(owner, neighbor, value): (u32, u32, Option<u64>)| EdgeChange {
-        owner: id(owner),
-        neighbor: id(neighbor),
-        value: value.map(EdgeValue),
+    let change = |(owner, neighbor, value): (u32, u32, Option<u64>)| {
+        EdgeChange::new(id(owner), id(neighbor), value.map(EdgeValue))
     };
     let mut changes: Vec<EdgeChange> = both.map(change).collect();
     changes.sort_by_key(EdgeChange::position);
     changes.dedup_by_key(|change| change.position());
-    AdjacencyEffects { label: LabelId(label), direction: Direction::Out, changes: changes.into() }
+    AdjacencyEffects {
+        label: LabelId(label),
+        direction: Direction::Out,
+        changes: changes.into_iter().collect(),
+    }
 }
 
 /// The commits of the fixture, with everything that a body can contain.

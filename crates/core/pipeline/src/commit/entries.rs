@@ -2,14 +2,10 @@
 //! wins.
 
 use hedgerow_model::scatter::{OWNERS_OF_PART, ScatteredEntries, ScatteredPart, ScatteredParts};
-use hedgerow_model::{Column, Direction, EdgeChange, EdgeValue, Topology, VertexId};
+use hedgerow_model::{ChangeSlice, Column, Direction, EdgeChange, EdgeChanges, EdgeValue, Topology};
 use hedgerow_sync::map_chunks;
 use rayon::ThreadPool;
-use smallvec::SmallVec;
 use std::convert::Infallible;
-
-/// The ends of an edge as ids.
-pub(crate) type EndIds = (VertexId, VertexId);
 
 /// The stored direction of entries, and the topology of their graph.
 type Stored = (Topology, Direction);
@@ -23,57 +19,21 @@ const FEWEST_PER_PART: usize = 64;
 /// Parts of owners whose entries are made at a time.
 const PARTS_AT_A_TIME: usize = 16;
 
-/// The entries of edges that are put, all with the same value. O(n log n), on the threads of `pool`
-/// if given.
-pub(crate) fn put_entries(
-    stored: Stored,
-    edges: &[EndIds],
-    value: EdgeValue,
-    pool: Option<&ThreadPool>,
-) -> SmallVec<[EdgeChange; 2]> {
-    let change = |position, ()| EdgeChange::put_at(position, value);
-    if are_scattered(edges) {
-        return scattered(stored, edges, |_| (), change, pool);
+/// The entries, in a stored direction, of changed edges, each owned by its source: sorted; of
+/// several at one position, the last. O(n log n), on the threads of `pool` if given.
+pub(crate) fn entries_of(edges: ChangeSlice<'_>, stored: Stored, pool: Option<&ThreadPool>) -> EdgeChanges {
+    let change = |edge: usize| edges.get(edge).and_then(|change| change.value);
+    match (edges.are_plain(), are_scattered(edges.positions())) {
+        (true, true) => scattered(edges, stored, |_| (), |()| Some(().to_bits()), pool),
+        (false, true) => scattered(edges, stored, |edge| edge as u64, |edge| change(edge as usize), pool),
+        (_, false) => sorted(edges, stored),
     }
-    let mut positions = Vec::with_capacity(edges.len());
-    for_each_position(stored, edges, |position, _| positions.push(position));
-    positions.sort_unstable();
-    positions.dedup();
-    collect(positions.into_iter().map(|position| change(position, ())))
-}
-
-/// The entries of edges with different changes: `value_of` returns the value to put by the edge's
-/// number, or `None` to delete. O(n log n), on the threads of `pool` if given.
-pub(crate) fn changed_entries(
-    stored: Stored,
-    edges: &[EndIds],
-    value_of: impl Fn(usize) -> Option<EdgeValue> + Sync,
-    pool: Option<&ThreadPool>,
-) -> SmallVec<[EdgeChange; 2]> {
-    let change = |position, edge| EdgeChange {
-        value: value_of(edge as usize),
-        ..EdgeChange::put_at(position, EdgeValue::default())
-    };
-    if are_scattered(edges) {
-        return scattered(stored, edges, |edge| edge as u64, change, pool);
-    }
-    let mut positions = Vec::with_capacity(edges.len());
-    for_each_position(stored, edges, |position, edge| positions.push((position, edge as u64)));
-    positions.sort_unstable();
-    // Keep the last entry of each position: the entry of the last edge.
-    positions.dedup_by(|later, kept| {
-        let is_same = later.0 == kept.0;
-        if is_same {
-            *kept = *later;
-        }
-        is_same
-    });
-    collect(positions.into_iter().map(|(position, edge)| change(position, edge)))
 }
 
 /// Returns true if the edges are many, and many for the owners that they may have.
-fn are_scattered(edges: &[EndIds]) -> bool {
-    let bound = || edges.iter().map(|(one, other)| one.max(other).index() + 1).max().unwrap_or(0);
+fn are_scattered(edges: &[u64]) -> bool {
+    let ends = || edges.iter().map(|edge| EdgeChange::at(*edge, None));
+    let bound = || ends().map(|edge| edge.owner().max(edge.neighbor()).index() + 1).max().unwrap_or(0);
     edges.len() >= FEWEST_TO_SCATTER && edges.len() >= fewest_to_scatter(bound())
 }
 
@@ -83,43 +43,45 @@ pub(crate) fn fewest_to_scatter(bound: usize) -> usize {
     bound / OWNERS_OF_PART * FEWEST_PER_PART
 }
 
-/// The entries of edges, [scattered](hedgerow_model::scatter) by owner. Of several at one position,
-/// the last one stays, with the value that `value_of` returns for its number.
+/// The entries of edges, [scattered](hedgerow_model::scatter) by owner. `mark_of` returns what to
+/// keep of an edge, by its number, and `value_of` the new value for it.
 fn scattered<W: Column>(
+    edges: ChangeSlice<'_>,
     stored: Stored,
-    edges: &[EndIds],
-    value_of: impl Fn(usize) -> W + Sync,
-    change: impl Fn(u64, W) -> EdgeChange + Sync,
+    mark_of: impl Fn(usize) -> W + Sync,
+    value_of: impl Fn(W) -> Option<EdgeValue> + Sync,
     pool: Option<&ThreadPool>,
-) -> SmallVec<[EdgeChange; 2]> {
+) -> EdgeChanges {
     let threads = pool.map_or(1, ThreadPool::current_num_threads);
     let length = edges.len().div_ceil(threads).max(1);
-    let entries_of = |(chunk, ends): (usize, &[EndIds])| {
-        let edges = (chunk * length..).zip(ends);
-        let edge = |(edge, ends): (usize, &EndIds)| (ends.0, ends.1, value_of(edge));
-        Ok::<_, Infallible>(ScatteredEntries::of(&|| edges.clone().map(edge), stored))
+    let entries_of = |(chunk, edges): (usize, &[u64])| {
+        let marked = |(number, edge): (usize, &u64)| {
+            let ends = EdgeChange::at(*edge, None);
+            (ends.owner(), ends.neighbor(), mark_of(chunk * length + number))
+        };
+        Ok::<_, Infallible>(ScatteredEntries::of(&|| edges.iter().enumerate().map(marked), stored))
     };
-    let Ok(chunks) = map_chunks(pool, edges.chunks(length).enumerate().collect(), entries_of);
+    let Ok(chunks) = map_chunks(pool, edges.positions().chunks(length).enumerate().collect(), entries_of);
     let mut parts = ScatteredParts::new(chunks);
-    let mut changes = Vec::with_capacity(parts.entries());
-    while let Some(some) = next_changes(&mut parts, &change, pool) {
-        some.iter().for_each(|some| changes.extend_from_slice(some));
+    let mut changes = EdgeChanges::with_capacity(parts.entries());
+    while let Some(some) = next_changes(&mut parts, &value_of, pool) {
+        some.iter().for_each(|some| changes.append(some.as_slice()));
     }
-    SmallVec::from_vec(changes)
+    changes
 }
 
-/// Takes a few parts, and makes their entries with `change`, ascending; `None` at the end.
+/// Takes a few parts, and makes the changes of their entries, ascending; `None` at the end.
 fn next_changes<W: Column>(
     parts: &mut ScatteredParts<W>,
-    change: &(impl Fn(u64, W) -> EdgeChange + Sync),
+    value_of: &(impl Fn(W) -> Option<EdgeValue> + Sync),
     pool: Option<&ThreadPool>,
-) -> Option<Vec<Vec<EdgeChange>>> {
+) -> Option<Vec<EdgeChanges>> {
     let some = parts.take(PARTS_AT_A_TIME);
     let changes_of = |part: ScatteredPart<W>| {
         let rows = part.into_rows();
-        let mut changes = Vec::with_capacity(rows.len());
-        rows.each_last(|owner, neighbor, value| {
-            changes.push(change(EdgeChange::position_of(owner, neighbor), *value));
+        let mut changes = EdgeChanges::with_capacity(rows.len());
+        rows.each_last(|owner, neighbor, mark| {
+            changes.push(EdgeChange::new(owner, neighbor, value_of(*mark)));
         });
         Ok::<_, Infallible>(changes)
     };
@@ -128,30 +90,27 @@ fn next_changes<W: Column>(
     (!is_end).then_some(changes)
 }
 
-/// Collects through a `Vec`, which knows its length and does not check the capacity per entry.
-fn collect(entries: impl Iterator<Item = EdgeChange>) -> SmallVec<[EdgeChange; 2]> {
-    SmallVec::from_vec(entries.collect())
-}
-
-/// Visits the [position](EdgeChange::position) of every entry in a stored direction, with the
-/// number of its edge.
-fn for_each_position((topology, direction): Stored, edges: &[EndIds], mut visit: impl FnMut(u64, usize)) {
-    for (edge, (source, destination)) in edges.iter().copied().enumerate() {
+fn sorted(edges: ChangeSlice<'_>, (topology, direction): Stored) -> EdgeChanges {
+    let mut entries = EdgeChanges::with_capacity(edges.len());
+    for edge in edges.iter() {
         if direction == Direction::Out {
-            visit(EdgeChange::position_of(source, destination), edge);
+            entries.push(edge);
         }
-        match topology.second_entry(source, destination) {
+        match topology.second_entry(edge.owner(), edge.neighbor()) {
             Some((stored, owner, neighbor)) if stored == direction => {
-                visit(EdgeChange::position_of(owner, neighbor), edge);
+                entries.push(EdgeChange::new(owner, neighbor, edge.value));
             }
             _ => {}
         }
     }
+    entries.sort_keeping_last();
+    entries
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hedgerow_model::VertexId;
     use proptest::prelude::*;
 
     proptest! {
@@ -162,21 +121,21 @@ mod tests {
         ) {
             // Ends in three parts, some of them more often.
             let id = |number: u32| VertexId::new(number * number * 30);
-            let edges: Vec<_> = ends.into_iter().map(|(one, other)| (id(one), id(other))).collect();
-            let value = |edge: usize| (!edge.is_multiple_of(3)).then_some(EdgeValue(edge as u64));
-            let change = |position, edge| EdgeChange {
-                value: value(edge as usize),
-                ..EdgeChange::put_at(position, EdgeValue::default())
+            let edge = |(number, (one, other)): (usize, (u32, u32))| {
+                let value = (!number.is_multiple_of(3)).then_some(EdgeValue(number as u64));
+                EdgeChange::new(id(one), id(other), value)
             };
-            let put = |position, ()| EdgeChange::put_at(position, EdgeValue(7));
+            let changes: EdgeChanges = ends.into_iter().enumerate().map(edge).collect();
+            let puts = EdgeChanges::puts(changes.as_slice().positions().to_vec());
             let pool = &rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
             for direction in topology.directions() {
                 let stored = (topology, *direction);
                 for pool in [None, Some(pool)] {
-                    let found = scattered(stored, &edges, |edge| edge as u64, change, pool);
-                    prop_assert_eq!(found, changed_entries(stored, &edges, value, None));
-                    let found = scattered(stored, &edges, |_| (), put, pool);
-                    prop_assert_eq!(found, put_entries(stored, &edges, EdgeValue(7), None));
+                    let value = |edge| changes.as_slice().get(edge as usize).and_then(|change| change.value);
+                    let found = scattered(changes.as_slice(), stored, |edge| edge as u64, value, pool);
+                    prop_assert_eq!(found, sorted(changes.as_slice(), stored));
+                    let found = scattered(puts.as_slice(), stored, |_| (), |()| Some(EdgeValue(0)), pool);
+                    prop_assert_eq!(found, sorted(puts.as_slice(), stored));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Bulk ingest: many edges as one commit, sorted, deduplicated and applied in parallel, or appended
 //! in the order in which they came.
 
-use crate::commit::entries::{EndIds, changed_entries, put_entries};
+use crate::commit::entries::entries_of;
 use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::commit::known_ids::KnownIds;
 use crate::commit::resolve::Resolved;
@@ -12,8 +12,8 @@ use crate::store::Store;
 use fixedbitset::FixedBitSet;
 use hedgerow_log::Durability;
 use hedgerow_model::{
-    AdjacencyEffects, AppendedEdges, Column, ColumnType, EdgeChange, EdgeValue, Effects, Engine, KeyRef,
-    LabelId, Record, Topology, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, AppendedEdges, ChangeSlice, ColumnType, EdgeChange, EdgeChanges, EdgeValue, Effects,
+    Engine, KeyRef, LabelId, Record, Topology, VertexChange, VertexEffect, VertexId,
 };
 use hedgerow_sequencer::{LockGuard, Stripes, WriterKind};
 use hedgerow_sync::map_chunks;
@@ -40,8 +40,9 @@ pub trait BulkEdges: Sync {
     /// The number that distinguishes an edge from parallel ones; `None` if it cannot be parallel.
     fn number(&self, edge: usize) -> Option<u64>;
 
-    /// Looks up the ends of the edges from `first` on, and returns the positions of the edges that
-    /// lack an endpoint, ascending.
+    /// Looks up the ends of the edges from `first` on, each as the
+    /// [position](EdgeChange::position_of) of its entry; they are 0 before. Returns the numbers of
+    /// the edges that lack an endpoint, ascending.
     ///
     /// Provided, so that the loop over the keys has no virtual call.
     ///
@@ -51,20 +52,20 @@ pub trait BulkEdges: Sync {
         &self,
         dictionary: &Dictionary,
         first: usize,
-        ends: &mut [(VertexId, VertexId)],
+        ends: &mut [u64],
     ) -> Result<Vec<usize>, DictionaryError> {
         if dictionary.is_dense() {
             for (edge, ends) in ends.iter_mut().enumerate() {
                 let [source, destination] = self.keys(first + edge);
-                *ends = (dictionary.dense(source)?, dictionary.dense(destination)?);
+                *ends = EdgeChange::position_of(dictionary.dense(source)?, dictionary.dense(destination)?);
             }
             return Ok(Vec::new());
         }
         let mut missing = Vec::new();
         let key_at = |end: usize| self.keys(first + end / 2)[end % 2];
         dictionary.current_of_each(2 * ends.len(), key_at, |end, id| match (id, end % 2) {
-            (Some(id), 0) => ends[end / 2].0 = id,
-            (Some(id), _) => ends[end / 2].1 = id,
+            (Some(id), 0) => ends[end / 2] |= EdgeChange::position_of(id, VertexId::default()),
+            (Some(id), _) => ends[end / 2] |= EdgeChange::position_of(VertexId::default(), id),
             (None, _) => missing.push(first + end / 2),
         })?;
         missing.dedup();
@@ -138,12 +139,9 @@ impl Store {
             holdings.keys = Some(self.dictionary.lock(missing.iter().flat_map(|edge| edges.keys(*edge))));
         }
         self.assign_missing(edges, &missing, &mut ends, &mut holdings.assigned)?;
-        let as_they_came = (self.may_append(label) && !ends.is_empty()).then(|| AsTheyCame::of(edges, &ends));
-        let adjacencies = match as_they_came {
-            Some(_) => SmallVec::new(),
-            None => entries(self.topology, bulk, &ends, pool),
-        };
-        let appending = as_they_came.as_ref().and_then(|_| LockGuard::append(&self.units));
+        let appends = self.may_append(label) && !ends.is_empty();
+        let adjacencies = if appends { SmallVec::new() } else { entries(self.topology, bulk, &ends, pool) };
+        let appending = if appends { LockGuard::append(&self.units) } else { None };
         let vertices = distinct(&ends);
         let lock = || LockGuard::lock(&self.units, self.stripes_of(vertices.iter().copied()));
         holdings.hold_units(appending.unwrap_or_else(lock));
@@ -173,7 +171,12 @@ impl Store {
             };
             laid(self, &holdings.held(), bulk, records, &ends, &mut resolved)?;
         }
-        let appended = as_they_came.as_ref().map(|edges| edges.to_append(label));
+        let values: Vec<u64> = match edges.value_type() {
+            ColumnType::Unit => Vec::new(),
+            _ if appends => (0..ends.len()).map(|edge| edges.value(edge).0).collect(),
+            _ => Vec::new(),
+        };
+        let appended = appends.then_some(AppendedEdges { label, edges: &ends, values: &values });
         let applied = self.finish(&mut holdings.held(), &resolved, appended, WriterKind::Blind, input)?;
         holdings.assigned.keep();
         Ok(Some(applied.release(self, holdings)))
@@ -185,7 +188,7 @@ impl Store {
         &self,
         edges: &dyn BulkEdges,
         missing: &[usize],
-        ends: &mut [EndIds],
+        ends: &mut [u64],
         assigned: &mut AssignedIds<'_>,
     ) -> Result<(), Error> {
         let mut id_of = |key: KeyRef<'_>| match self.strict {
@@ -204,7 +207,7 @@ impl Store {
                 None => id_of(key).inspect(|id| known.insert(key, *id)),
             };
             let [source, destination] = edges.keys(*position);
-            ends[*position] = (once(source)?, once(destination)?);
+            ends[*position] = EdgeChange::position_of(once(source)?, once(destination)?);
         }
         Ok(())
     }
@@ -240,31 +243,11 @@ impl Store {
     }
 }
 
-/// The edges of a bulk write, in the order in which they came.
-struct AsTheyCame {
-    positions: Vec<u64>,
-    values: Vec<u64>,
-}
-
-impl AsTheyCame {
-    fn of(edges: &dyn BulkEdges, ends: &[EndIds]) -> Self {
-        let position = |(source, destination): &EndIds| EdgeChange::position_of(*source, *destination);
-        let values = match edges.value_type() {
-            ColumnType::Unit => Vec::new(),
-            _ => (0..ends.len()).map(|edge| edges.value(edge).0).collect(),
-        };
-        AsTheyCame { positions: ends.iter().map(position).collect(), values }
-    }
-
-    fn to_append(&self, label: LabelId) -> AppendedEdges<'_> {
-        AppendedEdges { label, edges: &self.positions, values: &self.values }
-    }
-}
-
-/// The ids of the endpoints of edges.
+/// The endpoints of edges.
 struct LookedUp {
-    /// By edge; meaningless for the edges in `missing`.
-    ends: Vec<EndIds>,
+    /// Source and destination by edge, as a [position](EdgeChange::position_of); meaningless for
+    /// the edges in `missing`.
+    ends: Vec<u64>,
     /// The positions of the edges that lack an endpoint, ascending.
     missing: Vec<usize>,
 }
@@ -274,13 +257,13 @@ fn look_up(
     edges: &dyn BulkEdges,
     pool: Option<&ThreadPool>,
 ) -> Result<LookedUp, DictionaryError> {
-    let mut ends = vec![EndIds::default(); edges.count()];
+    let mut ends = vec![0; edges.count()];
     if dictionary.is_unused() {
         return Ok(LookedUp { ends, missing: (0..edges.count()).collect() });
     }
     let chunks = ends.chunks_mut(LOOK_UP_CHUNK).enumerate().collect();
     let look_up_chunk =
-        |(chunk, ends): (usize, &mut [EndIds])| edges.look_up(dictionary, chunk * LOOK_UP_CHUNK, ends);
+        |(chunk, ends): (usize, &mut [u64])| edges.look_up(dictionary, chunk * LOOK_UP_CHUNK, ends);
     let missing = map_chunks(pool, chunks, look_up_chunk)?.concat();
     Ok(LookedUp { ends, missing })
 }
@@ -290,27 +273,33 @@ fn look_up(
 fn entries(
     topology: Topology,
     bulk: &Bulk<'_>,
-    ends: &[EndIds],
+    ends: &[u64],
     pool: Option<&ThreadPool>,
 ) -> SmallVec<[AdjacencyEffects; 2]> {
     let Bulk { label, edges, records, .. } = *bulk;
+    let valued = |value_of: &dyn Fn(usize) -> EdgeValue| {
+        let change = |(edge, ends): (usize, &u64)| EdgeChange::at(*ends, Some(value_of(edge)));
+        ends.iter().enumerate().map(change).collect()
+    };
+    let valued: EdgeChanges = match edges.value_type() {
+        _ if records.is_some() => valued(&|edge| EdgeValue(edge as u64)),
+        ColumnType::Unit => EdgeChanges::new(),
+        _ => valued(&|edge| edges.value(edge)),
+    };
+    let changes = if valued.is_empty() { ChangeSlice::puts(ends) } else { valued.as_slice() };
     let effects = topology.directions().iter().map(|direction| {
-        let stored = (topology, *direction);
-        let value_of = |edge: usize| Some(edges.value(edge));
-        let number_of = |edge: usize| Some(EdgeValue(edge as u64));
-        let changes = match edges.value_type() {
-            _ if records.is_some() => changed_entries(stored, ends, number_of, pool),
-            ColumnType::Unit => put_entries(stored, ends, ().to_bits(), pool),
-            _ => changed_entries(stored, ends, value_of, pool),
-        };
+        let changes = entries_of(changes, (topology, *direction), pool);
         AdjacencyEffects { label, direction: *direction, changes }
     });
     effects.collect()
 }
 
 /// The ends of the edges, ascending. O(edges) if many of all ids are ends, else O(n log n).
-fn distinct(ends: &[EndIds]) -> Vec<VertexId> {
-    let vertices = || ends.iter().flat_map(|ends| <[VertexId; 2]>::from(*ends));
+fn distinct(ends: &[u64]) -> Vec<VertexId> {
+    let vertices = || {
+        let edges = ends.iter().map(|ends| EdgeChange::at(*ends, None));
+        edges.flat_map(|edge| [edge.owner(), edge.neighbor()])
+    };
     let bound = vertices().max().map_or(0, |last| last.index() + 1);
     if bound / IDS_PER_WORD <= 2 * ends.len() {
         let mut are_ends = FixedBitSet::with_capacity(bound);

@@ -1,7 +1,6 @@
 //! Bulk ingest of parallel edges: like other bulk ingests, plus a list of new edges for each pair
 //! of vertices that is left after sorting.
 
-use super::entries::EndIds;
 use super::ingest::Bulk;
 use super::ingest_records::RecordEncoder;
 use super::resolve::Resolved;
@@ -10,7 +9,8 @@ use crate::store::Store;
 use hedgerow_encoding::{EdgeListWriter, list_as_record};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Direction, EdgeOutcome, EdgeValue, Effects, GraphView, ParallelEdges, Record, RecordCursor,
+    Direction, EdgeChange, EdgeOutcome, EdgeValue, Effects, GraphView, ParallelEdges, Record, RecordCursor,
+    VertexId,
 };
 use rayon::slice::ParallelSliceMut;
 
@@ -23,7 +23,7 @@ impl Store {
         held: &HeldLocks<'_>,
         bulk: &Bulk<'_>,
         new: &[Record],
-        ends: &[EndIds],
+        ends: &[u64],
         resolved: &mut Resolved,
     ) -> Result<(), Error> {
         let Bulk { label, edges, .. } = *bulk;
@@ -52,21 +52,25 @@ impl Store {
         }
         debug_assert_eq!(edges.count(), ends.len());
         for adjacency in adjacencies {
-            adjacency.changes.retain(|change| {
-                change.value = change.value.and_then(|last| lists[last.0 as usize]);
-                change.value.is_some()
+            let changed = adjacency.changes.iter().filter_map(|change| {
+                let list = change.value.and_then(|last| lists[last.0 as usize])?;
+                Some(EdgeChange::at(change.position(), Some(list)))
             });
+            adjacency.changes = changed.collect();
         }
         resolved.parallel.push(outcome);
         Ok(())
     }
 
     /// The edges by pair and number, then in the order in which they came.
-    fn by_pair(&self, bulk: &Bulk<'_>, ends: &[EndIds]) -> Vec<NumberedEdge> {
-        let numbered = |(edge, (source, destination)): (usize, &EndIds)| NumberedEdge {
-            pair: self.topology.canonical(*source, *destination),
-            number: bulk.edges.number(edge).unwrap_or_default(),
-            edge,
+    fn by_pair(&self, bulk: &Bulk<'_>, ends: &[u64]) -> Vec<NumberedEdge> {
+        let numbered = |(edge, ends): (usize, &u64)| {
+            let ends = EdgeChange::at(*ends, None);
+            NumberedEdge {
+                pair: self.topology.canonical(ends.owner(), ends.neighbor()),
+                number: bulk.edges.number(edge).unwrap_or_default(),
+                edge,
+            }
         };
         let mut numbered: Vec<_> = ends.iter().enumerate().map(numbered).collect();
         match self.pool_for(ends.len()) {
@@ -81,7 +85,7 @@ impl Store {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct NumberedEdge {
     /// The canonical ends.
-    pair: EndIds,
+    pair: (VertexId, VertexId),
     number: u64,
     /// Its position.
     edge: usize,

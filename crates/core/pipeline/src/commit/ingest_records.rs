@@ -1,7 +1,6 @@
 //! Bulk ingest of edges with records: like other bulk ingests, plus a record for each entry that is
 //! left after sorting.
 
-use super::entries::EndIds;
 use super::ingest::{Bulk, BulkEdges};
 use super::resolve::Resolved;
 use crate::commit::Commit;
@@ -54,7 +53,7 @@ impl Store {
         held: &HeldLocks<'_>,
         bulk: &Bulk<'_>,
         new: &[Record],
-        _ends: &[EndIds],
+        _ends: &[u64],
         resolved: &mut Resolved,
     ) -> Result<(), Error> {
         let latest = self.latest(held)?;
@@ -65,12 +64,9 @@ impl Store {
         };
         let Effects { adjacencies, records, .. } = &mut resolved.effects;
         for adjacency in adjacencies {
-            let changes = std::mem::take(&mut adjacency.changes);
-            let laid = changes.into_iter().filter_map(|change| {
-                laying
-                    .value(&change, new, records)
-                    .map(|value| Some(EdgeChange { value: Some(value?), ..change }))
-                    .transpose()
+            let laid = adjacency.changes.iter().filter_map(|change| {
+                let value = laying.value(&change, new, records).transpose()?;
+                Some(value.map(|value| EdgeChange::at(change.position(), Some(value))))
             });
             adjacency.changes = laid.collect::<Result<_, Error>>()?;
         }
@@ -142,7 +138,7 @@ impl<C: RecordCursor> Laying<'_, C> {
         }
         let found = match self.encoder.is_first {
             true => None,
-            false => self.stored.find(change.owner, change.neighbor)?,
+            false => self.stored.find(change.owner(), change.neighbor())?,
         };
         let record = self.encoder.encode(found, &new[edge])?;
         let value = record.map(|record| changed.push(&record));

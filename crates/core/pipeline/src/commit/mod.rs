@@ -27,8 +27,8 @@ use hedgerow_log::{Body, Durability};
 use hedgerow_model::token::{HeldLocks, Stamp, Stamps};
 use hedgerow_model::{
     Adjacency, Allowance, AppendedEdges, Changes, CommitTimestamp, Count, Cursor, DeferredOutcome,
-    EdgeChange, EdgeOutcome, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Operation, Outcome,
-    Reclaimed, VertexId,
+    EdgeChange, EdgeOutcome, Effects, Engine, GraphView, Key, LabelId, Operation, Outcome, Reclaimed,
+    VertexId,
 };
 use hedgerow_sequencer::{CountChanges, WriterKind};
 use resolve::{DeferredCounts, Resolved};
@@ -303,7 +303,8 @@ impl Store {
         for edges in effects.adjacencies.iter().filter(|edges| is_deferred(edges.label)) {
             let adjacency = latest.adjacency::<()>(edges.label, edges.direction)?;
             let mut cursor = adjacency.cursor();
-            for EdgeChange { owner, neighbor, value } in edges.changes.iter().copied() {
+            for change in edges.changes.iter() {
+                let (owner, neighbor, value) = (change.owner(), change.neighbor(), change.value);
                 if self.topology.is_canonical_entry(edges.direction, owner, neighbor) {
                     let exists = cursor.find(owner, neighbor)?.is_some();
                     let (added, removed) = (!exists && value.is_some(), exists && value.is_none());
@@ -335,17 +336,18 @@ impl Store {
     ) -> impl Iterator<Item = Touched> {
         let appended = appended.into_iter().flat_map(move |AppendedEdges { label, edges, .. }| {
             edges.iter().flat_map(move |edge| {
-                let EdgeChange { owner, neighbor, .. } = EdgeChange::put_at(*edge, EdgeValue::default());
-                self.touched_by_edge(label, (owner, neighbor))
+                let edge = EdgeChange::at(*edge, None);
+                self.touched_by_edge(label, (edge.owner(), edge.neighbor()))
             })
         });
         let Resolved { effects, created, deleted, .. } = resolved;
         let edges = effects.adjacencies.iter().flat_map(|effects| {
-            let is_canonical = |change: &&EdgeChange| {
-                self.topology.is_canonical_entry(effects.direction, change.owner, change.neighbor)
+            let is_canonical = |change: &EdgeChange| {
+                self.topology.is_canonical_entry(effects.direction, change.owner(), change.neighbor())
             };
             let changes = effects.changes.iter().filter(is_canonical);
-            changes.flat_map(|change| self.touched_by_edge(effects.label, (change.owner, change.neighbor)))
+            changes
+                .flat_map(|change| self.touched_by_edge(effects.label, (change.owner(), change.neighbor())))
         });
         let records = effects.vertices.iter().map(|effect| Touched::Record(effect.vertex));
         let hash = |id: &VertexId| self.dictionary.hash(self.dictionary.key(*id).as_ref());

@@ -62,7 +62,7 @@ impl Resolved {
             push_entry(&mut resolved.effects, edge.label, *direction, *change);
         }
         for effects in &mut resolved.effects.adjacencies {
-            effects.changes.sort_unstable_by_key(EdgeChange::position);
+            effects.changes.sort(None);
         }
         resolved
     }
@@ -466,7 +466,7 @@ impl Resolver<'_> {
             }
         }
         for effects in &mut resolved.effects.adjacencies {
-            effects.changes.sort_unstable_by_key(EdgeChange::position);
+            effects.changes.sort(None);
         }
         resolved.effects.adjacencies.sort_unstable_by_key(|effects| (effects.label, effects.direction));
         resolved.conditions_failed = self.conditions_failed;
@@ -522,7 +522,7 @@ fn push_entry(effects: &mut Effects, label: LabelId, direction: Direction, chang
     match effects.adjacencies.iter_mut().find(same) {
         Some(found) => found.changes.push(change),
         None => {
-            let changes = SmallVec::from_slice(&[change]);
+            let changes = [change].into_iter().collect();
             effects.adjacencies.push(AdjacencyEffects { label, direction, changes });
         }
     }

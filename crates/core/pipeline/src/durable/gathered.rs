@@ -2,10 +2,10 @@
 //! several changes of an item suffices, and the engine gets few large commits instead of many small
 //! ones.
 
-use crate::commit::entries::{EndIds, changed_entries, put_entries};
+use crate::commit::entries::entries_of;
 use crate::error::Error;
 use hedgerow_model::{
-    AdjacencyEffects, CommitTimestamp, Direction, EdgeChange, EdgeValue, Effects, Key, LabelId, Topology,
+    AdjacencyEffects, CommitTimestamp, EdgeChange, EdgeChanges, Effects, Key, LabelId, Topology,
     VertexEffect, VertexId,
 };
 use rayon::ThreadPool;
@@ -17,22 +17,14 @@ use std::collections::BTreeMap;
 pub(super) struct Gathered {
     /// Changed vertices in the order of the commits, each with its key if the engine keeps keys.
     vertices: Vec<(VertexEffect, Option<Key>)>,
-    edges: BTreeMap<LabelId, GatheredEdges>,
+    /// Canonical entries of the edges, in the order of the commits.
+    edges: BTreeMap<LabelId, EdgeChanges>,
     changes: usize,
     /// The timestamp of the last commit.
     at: CommitTimestamp,
     /// Greater than all vertex ids that the commits assigned, including ids of vertices deleted
     /// again.
     vertex_bound: u32,
-}
-
-/// The changed edges of one label.
-#[derive(Debug, Default)]
-struct GatheredEdges {
-    /// Canonical entries of the edges, in the order of the commits.
-    ends: Vec<EndIds>,
-    /// New values of the edges, unless all are put with value 0.
-    values: Option<Vec<Option<EdgeValue>>>,
 }
 
 impl Gathered {
@@ -69,7 +61,7 @@ impl Gathered {
         }));
         for AdjacencyEffects { label, changes, .. } in effects.adjacencies {
             let edges = self.edges.entry(label).or_default();
-            changes.into_iter().for_each(|change| edges.push(change));
+            edges.append(changes.as_slice());
         }
     }
 
@@ -112,10 +104,11 @@ impl Gathered {
         vertices.retain(|(effect, _)| effect.is_put() || existed(effect.vertex));
         let mut adjacencies = SmallVec::new();
         for (label, edges) in &self.edges {
+            let are_puts = edges.as_slice().are_puts();
             for direction in topology.directions() {
-                let mut changes = edges.entries(topology, *direction, pool);
-                if edges.values.is_some() {
-                    changes.retain(|change| change.value.is_some() || existed(change.owner));
+                let mut changes = entries_of(edges.as_slice(), (topology, *direction), pool);
+                if !are_puts {
+                    changes.retain(|change| change.value.is_some() || existed(change.owner()));
                 }
                 if !changes.is_empty() {
                     adjacencies.push(AdjacencyEffects { label: *label, direction: *direction, changes });
@@ -128,34 +121,6 @@ impl Gathered {
     }
 }
 
-impl GatheredEdges {
-    #[inline]
-    fn push(&mut self, change: EdgeChange) {
-        let (plain, before) = (Some(EdgeValue(0)), self.ends.len());
-        if self.values.is_none() && change.value != plain {
-            self.values = Some(vec![plain; before]);
-        }
-        self.ends.push((change.owner, change.neighbor));
-        if let Some(values) = &mut self.values {
-            values.push(change.value);
-        }
-    }
-
-    /// The entries in a stored direction, ascending, without duplicates.
-    fn entries(
-        &self,
-        topology: Topology,
-        direction: Direction,
-        pool: Option<&ThreadPool>,
-    ) -> SmallVec<[EdgeChange; 2]> {
-        let (stored, ends) = ((topology, direction), &*self.ends);
-        match &self.values {
-            None => put_entries(stored, ends, EdgeValue(0), pool),
-            Some(values) => changed_entries(stored, ends, |edge| values[edge], pool),
-        }
-    }
-}
-
 /// One above the largest vertex id that a commit puts. O(vertices).
 pub(super) fn vertex_bound(effects: &Effects) -> u32 {
     effects.vertices.iter().rfind(|effect| effect.is_put()).map_or(0, |effect| effect.vertex.get() + 1)
@@ -164,14 +129,14 @@ pub(super) fn vertex_bound(effects: &Effects) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hedgerow_model::{Record, VertexChange};
+    use hedgerow_model::{Direction, EdgeValue, Record, VertexChange};
 
     fn id(number: u32) -> VertexId {
         VertexId::new(number)
     }
 
     fn edge(owner: u32, neighbor: u32, value: Option<u64>) -> Effects {
-        let change = EdgeChange { owner: id(owner), neighbor: id(neighbor), value: value.map(EdgeValue) };
+        let change = EdgeChange::new(id(owner), id(neighbor), value.map(EdgeValue));
         let changes = [change].into_iter().collect();
         let effects = AdjacencyEffects { label: LabelId::DEFAULT, direction: Direction::Out, changes };
         Effects { adjacencies: [effects].into_iter().collect(), ..Effects::default() }
@@ -204,8 +169,8 @@ mod tests {
         let effects = gathered.into_effects(Topology::Directed, |_| Ok(true), None).unwrap();
         assert!(effects.is_sorted());
         let expected = [edge(0, 9, None), edge(3, 1, Some(3))];
-        let changes = expected.iter().flat_map(|effects| effects.adjacencies[0].changes.clone());
-        assert_eq!(effects.adjacencies[0].changes.to_vec(), changes.collect::<Vec<_>>());
+        let changes = expected.iter().flat_map(|effects| effects.adjacencies[0].changes.iter());
+        assert!(effects.adjacencies[0].changes.iter().eq(changes));
     }
 
     #[test]
@@ -215,7 +180,7 @@ mod tests {
             assert!(effects.is_sorted());
             let entries = effects.adjacencies.iter().flat_map(|effects| {
                 let entry =
-                    |change: &EdgeChange| (effects.direction, change.owner, change.neighbor, change.value);
+                    |change: EdgeChange| (effects.direction, change.owner(), change.neighbor(), change.value);
                 effects.changes.iter().map(entry).collect::<Vec<_>>()
             });
             entries.collect::<Vec<_>>()

@@ -187,7 +187,7 @@ impl<'r, 'h> Replay<'r, 'h> {
                 None if commit.record_labels.contains(&edges.label) => {
                     return foreign(format!("has records on edges of label number {}", edges.label.0));
                 }
-                None => self.check_values(edges.label, edges.changes.iter().copied())?,
+                None => self.check_values(edges.label, edges.changes.iter())?,
             }
         }
         if let Some(edges) = appended {
@@ -200,7 +200,7 @@ impl<'r, 'h> Replay<'r, 'h> {
         }
         let (created, deleted) = self.check_vertices(effects)?;
         let mut edges = effects.adjacencies.iter();
-        edges.try_for_each(|edges| self.check_ends(edges.changes.iter().copied(), &created, &deleted))?;
+        edges.try_for_each(|edges| self.check_ends(edges.changes.iter(), &created, &deleted))?;
         if let Some(edges) = appended {
             self.check_ends(edges.changes(), &created, &deleted)?;
         }
@@ -270,7 +270,7 @@ impl<'r, 'h> Replay<'r, 'h> {
                 || created.binary_search(vertex).is_ok()
         };
         for change in changes.filter(|change| change.value.is_some()) {
-            if let Some(end) = [change.owner, change.neighbor].into_iter().find(|end| !exists(end)) {
+            if let Some(end) = [change.owner(), change.neighbor()].into_iter().find(|end| !exists(end)) {
                 return foreign(format!("puts an edge of vertex {end}, which does not exist"));
             }
         }
@@ -312,13 +312,13 @@ fn check_records(
     edges: &AdjacencyEffects,
     check: impl Fn(&[u8]) -> Result<(), String>,
 ) -> Result<(), Foreign> {
-    for change in &edges.changes {
+    for change in edges.changes.iter() {
         let Some(value) = change.value else { continue };
         let has_records = commit.record_labels.binary_search(&edges.label).is_ok();
         let record = commit.effects.records.get(value).filter(|_| has_records);
         let checked = record.map_or(Err("it has none".to_owned()), &check);
         if let Err(error) = checked {
-            let (owner, neighbor) = (change.owner, change.neighbor);
+            let (owner, neighbor) = (change.owner(), change.neighbor());
             return foreign(format!(
                 "gives the edge from vertex {owner} to {neighbor} a record that it cannot have: {error}"
             ));

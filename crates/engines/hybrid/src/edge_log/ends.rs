@@ -1,6 +1,6 @@
 //! Maps edges in the log to entries of adjacencies.
 
-use crate::edge_log::run::{LogEntry, Run};
+use crate::edge_log::run::Run;
 use hedgerow_model::{EdgeValue, VertexId};
 
 /// The adjacencies, by number, that store the edges of a table.
@@ -32,7 +32,8 @@ impl Ends {
         if !is_out && !is_back {
             return;
         }
-        for LogEntry { source, destination, value } in run.entries() {
+        for edge in run.entries() {
+            let (source, destination, value) = (edge.owner(), edge.neighbor(), edge.value);
             if is_out {
                 visit(source, destination, value);
             }

@@ -33,5 +33,5 @@ pub use buffer::EdgeBuffer;
 pub use changes::{ChangeList, RowChanges};
 pub use ends::Ends;
 pub use log::{EdgeLog, Reserved};
-pub use run::{LogEntry, NewRun, Run, RunChange, RunCommits};
+pub use run::{NewRun, Run, RunChange, RunCommits};
 pub use tail::{Archived, Cut, LogTail};

@@ -7,7 +7,7 @@
 //! | 1 per entry | the source in the upper half, the destination in the lower |
 //! | 1 per entry, with [`HAS_VALUES`] | the bits of the value |
 
-use hedgerow_model::{CommitTimestamp, EdgeChange, EdgeValue, VertexId};
+use hedgerow_model::{CommitTimestamp, EdgeChange, EdgeValue};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
 /// Words before the entries of a run.
@@ -125,17 +125,6 @@ pub struct Run<'b> {
     values: &'b [AtomicU64],
 }
 
-/// A change in the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LogEntry {
-    /// The source of the edge.
-    pub source: VertexId,
-    /// The destination of the edge.
-    pub destination: VertexId,
-    /// The value of the edge, 0 if it has none; `None` if the edge is deleted.
-    pub value: Option<EdgeValue>,
-}
-
 impl<'b> Run<'b> {
     /// Reads the run reserved at the start of `words`. Returns the run, or `None` while its entries
     /// are being written, and the number of words that it takes.
@@ -182,17 +171,12 @@ impl<'b> Run<'b> {
         (0..self.len() as u64).map(move |place| CommitTimestamp(first + place * step))
     }
 
-    /// Returns the entries in the order in which they were appended.
-    pub fn entries(&self) -> impl ExactSizeIterator<Item = LogEntry> + use<'b> {
+    /// Returns the changes in the order in which they were appended, each owned by the source.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = EdgeChange> + use<'b> {
         let Run { deletes, edges, values, .. } = *self;
         edges.iter().enumerate().map(move |(place, edge)| {
             let bits = || values.get(place).map_or(0, |value| value.load(Ordering::Relaxed));
-            let edge = EdgeChange::put_at(edge.load(Ordering::Relaxed), EdgeValue::default());
-            LogEntry {
-                source: edge.owner,
-                destination: edge.neighbor,
-                value: (!deletes).then(|| EdgeValue(bits())),
-            }
+            EdgeChange::at(edge.load(Ordering::Relaxed), (!deletes).then(|| EdgeValue(bits())))
         })
     }
 }

@@ -92,7 +92,7 @@ impl Graph {
         let mut seen: Vec<u32> = archived.collect();
         drop(added);
         for run in tail.runs(CommitTimestamp(at)) {
-            seen.extend(run.entries().map(|entry| entry.destination.get()));
+            seen.extend(run.entries().map(|entry| entry.neighbor().get()));
         }
         seen.sort_unstable();
         assert_eq!(seen, (1..=at as u32).collect::<Vec<_>>());

@@ -5,8 +5,8 @@ use crate::records::parallel::HeapParallel;
 use crate::records::{Form, RecordChanges, RecordHeap, heap};
 use hedgerow_encoding::differences_of_record;
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Column, Cursor, Direction, EdgeChange, EdgeValue, Effects, GraphView,
-    LabelId, Outcome, ReadError, RecordHandle,
+    Adjacency, AdjacencyEffects, Column, Cursor, Direction, EdgeChange, EdgeChanges, EdgeValue, Effects,
+    GraphView, LabelId, Outcome, ReadError, RecordHandle,
 };
 use smallvec::{SmallVec, smallvec};
 use std::ptr::NonNull;
@@ -101,21 +101,22 @@ impl RecordHeap {
                 changes: &mut changes,
                 outcome,
             };
-            let mut staged = SmallVec::with_capacity(entries.len());
-            for entry in entries {
-                let is_canonical = self.topology.is_canonical_entry(*direction, entry.owner, entry.neighbor);
+            let mut staged = EdgeChanges::with_capacity(entries.len());
+            for entry in entries.iter() {
+                let is_canonical =
+                    self.topology.is_canonical_entry(*direction, entry.owner(), entry.neighbor());
                 let number = entry.value.map(|value| value.0 as usize);
                 let known = number.and_then(|number| kept.get(number).copied().flatten());
                 let value = match known {
                     Some(known) => known,
-                    None if is_canonical => edges.stage(entry)?,
+                    None if is_canonical => edges.stage(&entry)?,
                     // The canonical entry of an edge precedes the other one.
                     None => None,
                 };
                 if let Some(kept) = number.and_then(|number| kept.get_mut(number)) {
                     *kept = Some(value);
                 }
-                staged.push(EdgeChange { value, ..*entry });
+                staged.push(EdgeChange::at(entry.position(), value));
             }
             adjacencies.push(AdjacencyEffects { label: *label, direction: *direction, changes: staged });
         }
@@ -139,7 +140,7 @@ struct Staging<'s, 'l, C> {
 impl<C: Cursor<Value = RecordHandle>> Staging<'_, '_, C> {
     /// Returns the value to store for a changed edge, given its canonical entry.
     fn stage(&mut self, entry: &EdgeChange) -> Result<Option<EdgeValue>, ReadError> {
-        let found = self.handles.find(entry.owner, entry.neighbor)?;
+        let found = self.handles.find(entry.owner(), entry.neighbor())?;
         let found = found.map(Column::to_bits);
         let record = entry.value.map(|number| self.effects.record(number));
         match (self.form, record.transpose()?) {

@@ -8,7 +8,7 @@ use crate::subgraphs::chain::Chain;
 use crate::subgraphs::container::Container;
 use crate::subgraphs::directory::PartitionDirectory;
 use crate::subgraphs::partition::{partition_of, slot_of};
-use hedgerow_model::EdgeChange;
+use hedgerow_model::ChangeSlice;
 use hedgerow_sync::prefetch;
 
 /// Prefetch distance of each access, in groups.
@@ -22,25 +22,25 @@ const ROWS: usize = 4;
 #[inline]
 pub(crate) fn fetch<C: Container>(
     chains: &PartitionDirectory<Chain<C>>,
-    groups: &[&[EdgeChange]],
+    groups: &[ChangeSlice<'_>],
     number: usize,
     look: impl Fn(&Chain<C>, u32, &dyn Fn(&C)),
 ) {
     let with_chain = |ahead: usize| {
         let changes = *groups.get(number + ahead)?;
-        let partition = partition_of(changes.first()?.owner);
+        let partition = partition_of(changes.get(0)?.owner());
         Some((chains.get(partition)?, partition, changes))
     };
     if let Some((chain, ..)) = with_chain(CHAIN) {
         prefetch(chain, 1);
     }
     if let Some((chain, _, changes)) = with_chain(PLACES) {
-        changes.iter().for_each(|change| C::prefetch_place(chain.hint(), slot_of(change.owner)));
+        changes.iter().for_each(|change| C::prefetch_place(chain.hint(), slot_of(change.owner())));
     }
     if let Some((chain, partition, changes)) = with_chain(ROWS) {
         look(chain, partition, &|container| {
             changes.iter().for_each(|change| {
-                container.prefetch_change(slot_of(change.owner), change.neighbor);
+                container.prefetch_change(slot_of(change.owner()), change.neighbor());
             });
         });
     }

@@ -9,7 +9,7 @@ use crate::subgraphs::graph::Subgraphs;
 use crate::subgraphs::owned::Content;
 use crate::subgraphs::stage::{Planned, SubgraphChanges};
 use hedgerow_in_memory::reclamation::MemoryChange;
-use hedgerow_model::EdgeChange;
+use hedgerow_model::ChangeSlice;
 use hedgerow_model::token::Stamp;
 use smallvec::SmallVec;
 
@@ -24,7 +24,7 @@ impl<C: Container> Subgraphs<C> {
         for planned in changes.vertices {
             applied.link(&self.vertices, planned);
         }
-        let groups: SmallVec<[&[EdgeChange]; 2]> = changes.adjacencies.iter().map(Planned::edits).collect();
+        let groups: SmallVec<[ChangeSlice<'_>; 2]> = changes.adjacencies.iter().map(Planned::edits).collect();
         for (number, planned) in changes.adjacencies.into_iter().enumerate() {
             let ChainTable::Adjacency(table) = planned.place.table else {
                 unreachable!("an adjacency has a table")

@@ -74,7 +74,7 @@ pub(crate) enum VersionChange<'l, T: Content> {
     /// A new content, or none, supersedes the newest.
     Replace(Option<Owned<T>>),
     /// The newest content is edited, or superseded by an edited copy.
-    Edit(&'l [T::Change]),
+    Edit(T::Changes<'l>),
 }
 
 /// The result of a change.

@@ -3,7 +3,9 @@
 use crate::subgraphs::owned::{Content, Owned};
 use crate::subgraphs::partition::slots_of;
 use hedgerow_model::search::Spread;
-use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, EdgeValue, Neighbors, Topology, VertexId};
+use hedgerow_model::{
+    ChangeSlice, Column, ColumnType, Direction, EdgeChange, EdgeValue, Neighbors, Topology, VertexId,
+};
 use hedgerow_sync::prefetch;
 use std::ops::ControlFlow;
 
@@ -11,7 +13,7 @@ use std::ops::ControlFlow;
 /// slot.
 ///
 /// A slot is the place of a vertex in its partition.
-pub trait Container: Content<Change = EdgeChange> {
+pub trait Container: for<'c> Content<Changes<'c> = ChangeSlice<'c>> {
     /// Bytes prefetched from the container's start before a scan.
     const FETCHED_AHEAD: usize = size_of::<Self>();
 
@@ -26,7 +28,7 @@ pub trait Container: Content<Change = EdgeChange> {
     fn plan(
         old: Option<&Self>,
         column: ColumnType,
-        changes: &[EdgeChange],
+        changes: ChangeSlice<'_>,
         tally: &mut Tally,
     ) -> ChangePlan<Self>;
 
@@ -46,7 +48,7 @@ pub trait Container: Content<Change = EdgeChange> {
     }
 
     /// Returns an upper bound on the bytes by which [`Content::edit`] would grow the container.
-    fn growth(&self, changes: &[EdgeChange]) -> usize;
+    fn growth(&self, changes: ChangeSlice<'_>) -> usize;
 
     /// The total number of neighbors. O(1).
     fn entries(&self) -> usize;
@@ -141,7 +143,7 @@ impl Tally {
         different: impl FnOnce(EdgeValue) -> bool,
     ) -> bool {
         let stands_for_edge =
-            || u64::from(self.topology.is_canonical_entry(self.stored, change.owner, change.neighbor));
+            || u64::from(self.topology.is_canonical_entry(self.stored, change.owner(), change.neighbor()));
         let changes = match (found, change.value) {
             (true, Some(value)) => different(value),
             (true, None) => {
@@ -156,6 +158,12 @@ impl Tally {
         };
         self.changed += u64::from(changes);
         changes
+    }
+
+    /// Counts puts of entries that do not exist yet.
+    pub(crate) fn count_new(&mut self, puts: ChangeSlice<'_>) {
+        self.changed += puts.len() as u64;
+        self.added += self.topology.count_edges(self.stored, puts);
     }
 
     /// Entries that changed.

@@ -87,13 +87,13 @@ impl<C: Container> Subgraphs<C> {
     #[inline(never)]
     fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
         for (number, (direction, change)) in edge.entries().iter().enumerate() {
-            let partition = partition_of(change.owner);
+            let partition = partition_of(change.owner());
             let chain = self.chain_of(edge.label, *direction, partition).expect("planned with its chain");
             let base = plan.bases[number];
             if chain.edit_unseen_at(base, plan.places[number], change, stamp) {
                 continue;
             }
-            let edits = VersionChange::Edit(std::slice::from_ref(change));
+            let edits = VersionChange::Edit(change.into());
             let linked = chain.link(Successor { base, change: edits, allocated: 0 }, stamp, &self.domain);
             self.memory.add(linked.memory);
             if let Some(born) = linked.kept {
@@ -115,7 +115,7 @@ impl<C: Container> Subgraphs<C> {
             existence.into_iter().flatten().for_each(|chain| prefetch(chain, 1));
         }
         let chains = edges.iter().flat_map(|edge| self.chains_of(edge));
-        chains.for_each(|(chain, change)| C::prefetch_place(chain.hint(), slot_of(change.owner)));
+        chains.for_each(|(chain, change)| C::prefetch_place(chain.hint(), slot_of(change.owner())));
     }
 
     #[inline]
@@ -137,7 +137,7 @@ impl<C: Container> Subgraphs<C> {
             return false;
         }
         edge.entries().iter().all(|(direction, change)| {
-            let partition = partition_of(change.owner);
+            let partition = partition_of(change.owner());
             let chain = self.chain_of(edge.label, *direction, partition);
             let found = chain.and_then(|chain| Some((chain, chain.newest(locks, unit_of(partition))?)));
             found.inspect(|(chain, container)| {
@@ -170,7 +170,7 @@ impl<C: Container> Subgraphs<C> {
         edge: &'e StoredEdge,
     ) -> impl Iterator<Item = (&'e Chain<C>, &'e EdgeChange)> {
         edge.entries().iter().filter_map(|(direction, change)| {
-            Some((self.chain_of(edge.label, *direction, partition_of(change.owner))?, change))
+            Some((self.chain_of(edge.label, *direction, partition_of(change.owner()))?, change))
         })
     }
 
@@ -196,7 +196,7 @@ type EdgeEntries<'l, C> = SmallVec<[EdgeEntry<'l, C>; 16]>;
 impl<C: Container> EdgeEntry<'_, C> {
     #[inline]
     fn prefetch(&self) {
-        self.container.prefetch_change(slot_of(self.change.owner), self.change.neighbor);
+        self.container.prefetch_change(slot_of(self.change.owner()), self.change.neighbor());
     }
 }
 
@@ -205,7 +205,7 @@ impl<C: Container> EdgeEntry<'_, C> {
 fn is_within_partition(edge: &StoredEdge) -> bool {
     match edge.entries() {
         [(one_direction, one), (other_direction, other)] => {
-            one_direction == other_direction && partition_of(one.owner) == partition_of(other.owner)
+            one_direction == other_direction && partition_of(one.owner()) == partition_of(other.owner())
         }
         _ => false,
     }

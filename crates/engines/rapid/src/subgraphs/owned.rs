@@ -7,14 +7,14 @@ use std::ptr::NonNull;
 
 /// The state of a part of the graph: shared once published, edited only while it is invisible.
 pub trait Content: Sized + Send + Sync + 'static {
-    /// A change of a content.
-    type Change: Sync + 'static;
+    /// Changes of a content, which ascend.
+    type Changes<'c>: Copy + Default + Send + Sync;
 
     /// An editable copy. It may share large immutable parts with this content.
     fn copied(&self) -> Owned<Self>;
 
-    /// Makes changes, which ascend, in place or after moving the content to larger memory.
-    fn edit(this: &mut Owned<Self>, changes: &[Self::Change]);
+    /// Makes changes, in place or after moving the content to larger memory.
+    fn edit(this: &mut Owned<Self>, changes: Self::Changes<'_>);
 
     /// Returns one bit per slot, set if the vertex exists or has neighbors.
     fn occupied(&self) -> u64;
@@ -40,8 +40,8 @@ pub trait Content: Sized + Send + Sync + 'static {
     }
 }
 
-/// A copy of a content with `changes`, which ascend, applied.
-pub(crate) fn edited_copy<T: Content>(content: &T, changes: &[T::Change]) -> Owned<T> {
+/// A copy of a content with `changes` applied.
+pub(crate) fn edited_copy<T: Content>(content: &T, changes: T::Changes<'_>) -> Owned<T> {
     let mut copy = content.copied();
     T::edit(&mut copy, changes);
     copy

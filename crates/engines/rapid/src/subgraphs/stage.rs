@@ -14,7 +14,7 @@ use hedgerow_in_memory::reclamation::account;
 use hedgerow_in_memory::records::{RecordChanges, StagedEffects};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, Allowance, CapacityError, CommitTimestamp, EdgeChange, Effects, EngineError, Outcome,
+    AdjacencyEffects, Allowance, CapacityError, ChangeSlice, CommitTimestamp, Effects, EngineError, Outcome,
     Staged, VertexEffect,
 };
 use hedgerow_sync::atomic::{AtomicIsize, AtomicU64, Ordering};
@@ -42,10 +42,10 @@ pub(crate) struct Planned<'l, T: Content> {
 
 impl<'l, T: Content> Planned<'l, T> {
     /// Returns the changes if the plan is an edit, else none.
-    pub(crate) fn edits(&self) -> &'l [T::Change] {
+    pub(crate) fn edits(&self) -> T::Changes<'l> {
         match self.successor.change {
             VersionChange::Edit(changes) => changes,
-            VersionChange::Replace(_) => &[],
+            VersionChange::Replace(_) => T::Changes::default(),
         }
     }
 }
@@ -123,8 +123,8 @@ impl<C: Container> Subgraphs<C> {
         let (table, AdjacencyTable { column, chains, direction, .. }) =
             self.table_of(effects.label, effects.direction);
         let (added, removed) = (AtomicU64::new(0), AtomicU64::new(0));
-        let plan = |changes: &'l [EdgeChange]| {
-            let place = ChainPlace { table, partition: partition_of(changes[0].owner) };
+        let plan = |changes: ChangeSlice<'l>| {
+            let place = ChainPlace { table, partition: partition_of(changes.first_owner()) };
             let mut tally = Tally::new(self.topology, *direction);
             let planned = plan_partition(chains, locks, place, changes, growth, C::growth, |old| {
                 C::plan(old, *column, changes, &mut tally)
@@ -134,9 +134,8 @@ impl<C: Container> Subgraphs<C> {
             count(&removed, more_removed);
             planned
         };
-        let groups =
-            effects.changes.chunk_by(|one, next| partition_of(one.owner) == partition_of(next.owner));
-        let groups: SmallVec<[&'l [EdgeChange]; 2]> = groups.collect();
+        let groups: SmallVec<[ChangeSlice<'l>; 2]> =
+            effects.changes.as_slice().groups(partition_of).collect();
         let before = planned.len();
         let fetch = |number: usize| {
             ahead::fetch(chains, &groups, number, |chain, partition, look| {
@@ -157,16 +156,16 @@ fn count(counter: &AtomicU64, more: u64) {
 
 /// Plans every group of changes, each of one partition. Calls `fetch` with the number of a group
 /// before planning it.
-fn plan_all<'l, C: Sync + 'l, P: Send>(
+fn plan_all<G: Copy + Sync, P: Send>(
     pool: Option<&ThreadPool>,
-    groups: &[&'l [C]],
+    groups: &[G],
     fetch: impl Fn(usize) + Sync,
-    plan: impl Fn(&'l [C]) -> Result<Option<P>, CapacityError> + Sync,
+    plan: impl Fn(G) -> Result<Option<P>, CapacityError> + Sync,
     mut planned: impl FnMut(P),
 ) -> Result<(), CapacityError> {
-    let plan = |(number, group): (usize, &&'l [C])| {
+    let plan = |(number, group): (usize, &G)| {
         fetch(number);
-        plan(group)
+        plan(*group)
     };
     if let Some(pool) = pool {
         let groups = groups.par_iter().enumerate();
@@ -186,9 +185,9 @@ fn plan_partition<'l, T: Content>(
     chains: &PartitionDirectory<Chain<T>>,
     locks: &HeldLocks<'_>,
     place: ChainPlace,
-    changes: &'l [T::Change],
+    changes: T::Changes<'l>,
     grown: &Growth,
-    growth: impl FnOnce(&T, &[T::Change]) -> usize,
+    growth: impl FnOnce(&T, T::Changes<'l>) -> usize,
     plan: impl FnOnce(Option<&T>) -> ChangePlan<T>,
 ) -> Result<Option<Planned<'l, T>>, CapacityError> {
     let unit = unit_of(place.partition);

@@ -113,7 +113,7 @@ impl VertexBlock {
 }
 
 impl Content for VertexBlock {
-    type Change = VertexEffect;
+    type Changes<'c> = &'c [VertexEffect];
 
     fn copied(&self) -> Owned<Self> {
         Owned::boxed(self.clone())

@@ -5,7 +5,7 @@ use crate::extent::ScratchExtent;
 use crate::large_set::LargeSet;
 use crate::leaf::LEAF_CAPACITY;
 use hedgerow_in_memory::reclamation::account;
-use hedgerow_model::{ColumnType, EdgeChange, EdgeValue, VertexId};
+use hedgerow_model::{ColumnType, EdgeChange, EdgeChanges, EdgeValue, VertexId};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,11 +30,9 @@ fn column() -> impl Strategy<Value = ColumnType> {
     prop::sample::select(&[ColumnType::Unit, ColumnType::F32, ColumnType::I64][..])
 }
 
-fn in_order(changes: &BTreeMap<u32, Option<u64>>) -> Vec<EdgeChange> {
-    let change = |(id, value): (&u32, &Option<u64>)| EdgeChange {
-        owner: VertexId::default(),
-        neighbor: VertexId::new(*id),
-        value: value.map(EdgeValue),
+fn in_order(changes: &BTreeMap<u32, Option<u64>>) -> EdgeChanges {
+    let change = |(id, value): (&u32, &Option<u64>)| {
+        EdgeChange::new(VertexId::default(), VertexId::new(*id), value.map(EdgeValue))
     };
     changes.iter().map(change).collect()
 }
@@ -95,9 +93,9 @@ proptest! {
                 }
                 let (bytes, growth) = (at_once.bytes(), at_once.growth());
                 let ordered = in_order(changes);
-                at_once.edit_all(&ordered);
+                at_once.edit_all(ordered.as_slice());
                 assert!(at_once.bytes() <= bytes + growth * ordered.len());
-                ordered.iter().for_each(|change| one_by_one.edit_all(std::slice::from_ref(change)));
+                ordered.iter().for_each(|change| one_by_one.edit_all((&change).into()));
                 apply(&mut model, changes);
                 check(column, &at_once, &model);
                 check(column, &one_by_one, &model);
@@ -119,7 +117,7 @@ proptest! {
         let old = set_of(ColumnType::U32, &first);
         let mut new = old.clone();
         prop_assert_eq!(old.bytes_beside(&new), 0);
-        let ((), net) = account::measure(|| new.edit_all(&in_order(&changes)));
+        let ((), net) = account::measure(|| new.edit_all(in_order(&changes).as_slice()));
         prop_assert_eq!(old.bytes_beside(&new) as isize, net - (new.bytes() as isize - old.bytes() as isize));
         let touched = |leaf: &[VertexId]| {
             let (from, to) = (leaf[0].get(), leaf[leaf.len() - 1].get());

@@ -31,7 +31,7 @@ fn deleted(number: u32) -> VertexEffect {
 
 fn edge(label: u16, owner: u32, neighbor: u32, value: u64) -> AdjacencyEffects {
     let value = Some(EdgeValue(value));
-    let change = EdgeChange { owner: id(owner), neighbor: id(neighbor), value };
+    let change = EdgeChange::new(id(owner), id(neighbor), value);
     AdjacencyEffects {
         label: LabelId(label),
         direction: Direction::Out,

@@ -4,7 +4,8 @@ use super::{Entries, Head, NewEntry, SMALLEST, SPARSE};
 use crate::fine_grained::version::Begin;
 use crate::radix::Art;
 use hedgerow_model::{
-    Column, ColumnType, CommitTimestamp, Direction, EdgeChange, EdgeValue, Topology, ValueColumn, VertexId,
+    Column, ColumnType, CommitTimestamp, Direction, EdgeChange, EdgeChanges, EdgeValue, Topology,
+    ValueColumn, VertexId,
 };
 use hedgerow_rapid::subgraphs::Tally;
 use std::ops::ControlFlow;
@@ -112,14 +113,12 @@ impl Slots {
 
 /// Returns a tree after neighbors were given slots, or (`None`) removed.
 fn changed(tree: Option<&Art>, slots: impl Iterator<Item = (VertexId, Option<u32>)>) -> Option<Art> {
-    let change = |(neighbor, slot): (VertexId, Option<u32>)| EdgeChange {
-        owner: VertexId::default(),
-        neighbor,
-        value: slot.map(|slot| EdgeValue(slot.into())),
+    let change = |(neighbor, slot): (VertexId, Option<u32>)| {
+        EdgeChange::new(VertexId::default(), neighbor, slot.map(|slot| EdgeValue(slot.into())))
     };
-    let changes: Vec<EdgeChange> = slots.map(change).collect();
+    let changes: EdgeChanges = slots.map(change).collect();
     let mut uncounted = Tally::new(Topology::Directed, Direction::Out);
-    Art::merged(tree, ColumnType::U64, &changes, &mut uncounted)
+    Art::merged(tree, ColumnType::U64, changes.as_slice(), &mut uncounted)
 }
 
 fn tree_bytes(tree: Option<&Art>) -> usize {

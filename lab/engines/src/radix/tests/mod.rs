@@ -42,10 +42,8 @@ fn change<L: Leaf>(
     model: &mut Model,
     changes: &BTreeMap<u32, Option<u64>>,
 ) -> Option<RadixTree<L>> {
-    let change = |(id, value): (&u32, &Option<u64>)| EdgeChange {
-        owner: VertexId::new(0),
-        neighbor: VertexId::new(*id),
-        value: value.map(EdgeValue),
+    let change = |(id, value): (&u32, &Option<u64>)| {
+        EdgeChange::new(VertexId::new(0), VertexId::new(*id), value.map(EdgeValue))
     };
     let list: Vec<EdgeChange> = changes.iter().map(change).collect();
     let (mut tally, before) = (tally(), model.clone());

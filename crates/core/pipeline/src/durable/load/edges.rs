@@ -4,14 +4,15 @@
 //! once, the entries of the other ends are first scattered by owner, and then put in order: in an
 //! undirected graph with those of the first ends, which are read again meanwhile.
 
-use super::{GROUPS_OF_OWNERS, Loading, groups};
+use super::{GROUPS_OF_OWNERS, Loading, entries_of, groups};
 use crate::commit::entries::fewest_to_scatter;
 use crate::durable::restored::Batches;
 use crate::error::Error;
 use hedgerow_log::checkpoint::CheckpointChunk;
 use hedgerow_model::scatter::{OWNERS_OF_PART, PartRows, ScatteredEntries, ScatteredPart, ScatteredParts};
 use hedgerow_model::{
-    AdjacencyEffects, Column, Direction, EdgeChange, Effects, GraphView, LabelId, VertexId,
+    AdjacencyEffects, ChangeSlots, Column, Direction, EdgeChange, EdgeChanges, Effects, GraphView, LabelId,
+    VertexId,
 };
 use hedgerow_sequencer::VertexCounts;
 use hedgerow_sync::map_chunks;
@@ -67,11 +68,11 @@ impl Loading<'_, '_> {
         if topology.stored(Direction::In).is_none() {
             return self.put_first_ends::<W>(label, chunks, batches, true);
         }
-        let entries = chunks.iter().map(|chunk| chunk.entries as usize).sum::<usize>();
+        let entries = entries_of(chunks);
         let fewest = fewest_to_scatter(self.checkpoint.description().counts.vertex_bound as usize);
         if entries < fewest || !batches.scatters {
             return groups(chunks, batches.loaded).try_for_each(|chunks| {
-                let mut changes = Vec::new();
+                let mut changes = EdgeChanges::new();
                 self.read_changes::<W>(chunks, true, &mut changes)?;
                 let adjacencies = self.with_other_ends(label, changes);
                 self.put(&Effects { adjacencies, ..Effects::default() }, VertexCounts::default())
@@ -93,7 +94,7 @@ impl Loading<'_, '_> {
         batches: Batches,
         is_to_check: bool,
     ) -> Result<(), Error> {
-        let mut changes = Vec::new();
+        let mut changes = EdgeChanges::new();
         groups(chunks, at_once(batches)).try_for_each(|chunks| {
             self.read_changes::<W>(chunks, is_to_check, &mut changes)?;
             self.put_edges(label, Direction::Out, &mut changes)
@@ -129,7 +130,7 @@ impl Loading<'_, '_> {
         let bound = self.checkpoint.description().counts.vertex_bound;
         let pool = self.store.pool_for(usize::MAX);
         let mut order = InOrder { others, kept: None, chunks, begin: 0, bound };
-        let (mut edges, mut changes) = (Vec::<Edge<W>>::new(), Vec::new());
+        let (mut edges, mut changes) = (Vec::<Edge<W>>::new(), EdgeChanges::new());
         while order.begin < bound {
             let (windows, chunks) = order.next_windows(at_once(batches), edges.len());
             let Ok(mut windows) = map_chunks(pool, windows, |window| Ok::<_, Infallible>(window.placed()));
@@ -148,17 +149,17 @@ impl Loading<'_, '_> {
         &self,
         chunks: &[CheckpointChunk],
         is_to_check: bool,
-        changes: &mut Vec<EdgeChange>,
+        changes: &mut EdgeChanges,
     ) -> Result<(), Error> {
         let latest = self.latest_to_check(is_to_check)?;
-        self.each_slot(chunks, NO_CHANGE, changes, |chunk, slots| {
-            let mut slots = slots.iter_mut();
-            self.each_edge::<W>(chunk, latest.as_ref(), |edge| {
-                if let Some(slot) = slots.next() {
-                    *slot = change_of(edge);
-                }
-            })
-        })
+        let mut slots = changes.slots(entries_of(chunks), size_of::<W>() > 0);
+        self.each_chunk(
+            chunks,
+            |count| slots.take(count),
+            |chunk, mut slots| {
+                self.each_edge::<W>(chunk, latest.as_ref(), |edge| slots.write(change_of(edge)))
+            },
+        )
     }
 
     /// Reads the edges of chunks.
@@ -168,7 +169,7 @@ impl Loading<'_, '_> {
         is_to_check: bool,
     ) -> Result<Vec<Edge<W>>, Error> {
         let latest = self.latest_to_check(is_to_check)?;
-        let mut edges = Vec::with_capacity(chunks.iter().map(|chunk| chunk.entries as usize).sum());
+        let mut edges = Vec::with_capacity(entries_of(chunks));
         for chunk in chunks {
             self.each_edge(chunk, latest.as_ref(), |edge| edges.push(edge))?;
         }
@@ -209,15 +210,15 @@ impl Loading<'_, '_> {
         &mut self,
         label: LabelId,
         direction: Direction,
-        changes: &mut Vec<EdgeChange>,
+        changes: &mut EdgeChanges,
     ) -> Result<(), Error> {
         if changes.is_empty() {
             return Ok(());
         }
-        let adjacencies = smallvec![AdjacencyEffects { label, direction, changes: take(changes).into() }];
+        let adjacencies = smallvec![AdjacencyEffects { label, direction, changes: take(changes) }];
         let mut effects = Effects { adjacencies, ..Effects::default() };
         self.put(&effects, VertexCounts::default())?;
-        *changes = effects.adjacencies.pop().map(|effects| effects.changes.into_vec()).unwrap_or_default();
+        *changes = effects.adjacencies.pop().map(|effects| effects.changes).unwrap_or_default();
         Ok(())
     }
 }
@@ -227,10 +228,8 @@ pub(super) fn at_once(batches: Batches) -> usize {
     batches.loaded.div_ceil(GROUPS_OF_OWNERS)
 }
 
-const NO_CHANGE: EdgeChange = EdgeChange { owner: VertexId::new(0), neighbor: VertexId::new(0), value: None };
-
 fn change_of<W: Column>((owner, neighbor, value): Edge<W>) -> EdgeChange {
-    EdgeChange { owner, neighbor, value: Some(value.to_bits()) }
+    EdgeChange::new(owner, neighbor, Some(value.to_bits()))
 }
 
 impl<'c, W: Column> InOrder<'c, W> {
@@ -297,7 +296,7 @@ impl<W: Column> Window<W> {
 fn put_windows<W: Column>(
     windows: &mut [PlacedWindow<W>],
     edges: &[Edge<W>],
-    changes: &mut Vec<EdgeChange>,
+    changes: &mut EdgeChanges,
     pool: Option<&ThreadPool>,
 ) -> usize {
     let mut later = edges;
@@ -308,14 +307,12 @@ fn put_windows<W: Column>(
         (owners.clone(), rows, firsts, len)
     });
     let with_firsts: Vec<_> = with_firsts.collect();
-    changes.resize(with_firsts.iter().map(|(.., len)| len).sum(), NO_CHANGE);
-    let mut rest = &mut **changes;
-    let slots = with_firsts.into_iter().map(|(owners, rows, firsts, len)| {
-        let (slots, others) = take(&mut rest).split_at_mut(len);
-        rest = others;
+    let mut slots = changes.slots(with_firsts.iter().map(|(.., len)| len).sum(), size_of::<W>() > 0);
+    let with_slots = with_firsts.into_iter().map(|(owners, rows, firsts, len)| {
+        let slots = slots.take(len);
         (owners, rows, firsts, slots)
     });
-    let Ok(_) = map_chunks(pool, slots.collect(), |(owners, rows, firsts, slots)| {
+    let Ok(_) = map_chunks(pool, with_slots.collect(), |(owners, rows, firsts, slots)| {
         put_window(owners, rows.as_mut(), firsts, slots);
         Ok::<_, Infallible>(())
     });
@@ -327,14 +324,9 @@ fn put_window<W: Column>(
     owners: Range<u32>,
     others: Option<&mut PartRows<W>>,
     mut firsts: &[Edge<W>],
-    slots: &mut [EdgeChange],
+    mut slots: ChangeSlots<'_>,
 ) {
-    let mut slots = slots.iter_mut();
-    let mut put = |edge: Edge<W>| {
-        if let Some(slot) = slots.next() {
-            *slot = change_of(edge);
-        }
-    };
+    let mut put = |edge: Edge<W>| slots.write(change_of(edge));
     if let Some(others) = others {
         others.each_of(owners, |owner, neighbor, value| {
             while let [first, rest @ ..] = firsts

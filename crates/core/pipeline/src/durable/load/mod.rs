@@ -12,8 +12,8 @@ use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, CheckpointChunk};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, CommitTimestamp, Direction, EdgeChange, EdgeValue, EffectRecords, Effects, GraphView,
-    KeyRef, LabelId, Record, VertexChange, VertexEffect, VertexId, with_width,
+    AdjacencyEffects, CommitTimestamp, Direction, EdgeChange, EdgeChanges, EdgeValue, EffectRecords, Effects,
+    GraphView, KeyRef, LabelId, Record, VertexChange, VertexEffect, VertexId, with_width,
 };
 use hedgerow_sequencer::VertexCounts;
 use hedgerow_sync::map_chunks;
@@ -119,6 +119,11 @@ fn groups(chunks: &[CheckpointChunk], at_once: usize) -> impl Iterator<Item = &[
     })
 }
 
+/// The number of entries in chunks.
+fn entries_of(chunks: &[CheckpointChunk]) -> usize {
+    chunks.iter().map(|chunk| chunk.entries as usize).sum()
+}
+
 /// An empty slot.
 const NO_VERTEX: VertexEffect = VertexEffect { vertex: VertexId::new(0), change: VertexChange::Delete };
 
@@ -164,7 +169,14 @@ impl Loading<'_, '_> {
         chunks: &[CheckpointChunk],
         vertices: &mut Vec<VertexEffect>,
     ) -> Result<(), Error> {
-        self.each_slot(chunks, NO_VERTEX, vertices, |chunk, slots| {
+        vertices.resize(entries_of(chunks), NO_VERTEX);
+        let mut rest = &mut **vertices;
+        let take = |count: usize| {
+            let (slots, others) = take(&mut rest).split_at_mut(count);
+            rest = others;
+            slots
+        };
+        self.each_chunk(chunks, take, |chunk, slots: &mut [_]| {
             let (mut keys, mut wrong) = (self.store.dictionary.restoring(), None);
             let mut slots = slots.iter_mut();
             self.checkpoint.read_vertices(chunk, |vertex, key, record| {
@@ -181,22 +193,15 @@ impl Loading<'_, '_> {
         })
     }
 
-    /// Reads the entries of chunks into `entries`, which they replace, on the worker threads if
-    /// there are any: `read` fills the slots of a chunk, which are as many as its entries.
-    fn each_slot<T: Clone + Send>(
+    /// Reads the entries of chunks, on the worker threads if there are any: `read` fills the slots
+    /// that `take` returns for the number of a chunk's entries.
+    fn each_chunk<S: Send>(
         &self,
         chunks: &[CheckpointChunk],
-        empty: T,
-        entries: &mut Vec<T>,
-        read: impl Fn(&CheckpointChunk, &mut [T]) -> Result<(), Error> + Sync,
+        mut take: impl FnMut(usize) -> S,
+        read: impl Fn(&CheckpointChunk, S) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
-        entries.resize(chunks.iter().map(|chunk| chunk.entries as usize).sum(), empty);
-        let mut rest = &mut **entries;
-        let slots = chunks.iter().map(|chunk| {
-            let (slots, others) = take(&mut rest).split_at_mut(chunk.entries as usize);
-            rest = others;
-            (chunk, slots)
-        });
+        let slots = chunks.iter().map(|chunk| (chunk, take(chunk.entries as usize)));
         let pool = self.store.pool_for(usize::MAX);
         map_chunks(pool, slots.collect(), |(chunk, slots)| read(chunk, slots)).map(drop)
     }
@@ -241,7 +246,7 @@ impl Loading<'_, '_> {
         let latest = self.store.latest(self.held)?;
         let parts = self.read(chunks, |chunk| {
             let mut records = EffectRecords::default();
-            let mut changes = Vec::with_capacity(chunk.entries as usize);
+            let mut changes = EdgeChanges::with_capacity(chunk.entries as usize);
             let mut wrong = None;
             self.checkpoint.read_record_edges(chunk, |owner, neighbor, record| {
                 if wrong.is_some() {
@@ -255,7 +260,7 @@ impl Loading<'_, '_> {
                     })
                 });
                 wrong = checked.err();
-                changes.push(EdgeChange { owner, neighbor, value: Some(records.push(record)) });
+                changes.push(EdgeChange::new(owner, neighbor, Some(records.push(record))));
             })?;
             wrong.map_or(Ok(vec![(changes, records)]), Err)
         })?;
@@ -265,9 +270,8 @@ impl Loading<'_, '_> {
         for (part, of_part) in parts {
             let before = records.append(&of_part);
             let moved = |value: EdgeValue| EdgeValue(value.0 + before);
-            changes.extend(
-                part.into_iter().map(|change| EdgeChange { value: change.value.map(moved), ..change }),
-            );
+            changes
+                .extend(part.iter().map(|change| EdgeChange::at(change.position(), change.value.map(moved))));
         }
         let adjacencies = self.with_other_ends(label, changes);
         let effects = Effects { adjacencies, records, ..Effects::default() };
@@ -290,33 +294,11 @@ impl Loading<'_, '_> {
         Ok(())
     }
 
-    /// Effects of edges as they are stored: with the entries of their other ends.
-    fn with_other_ends(
-        &self,
-        label: LabelId,
-        mut changes: Vec<EdgeChange>,
-    ) -> SmallVec<[AdjacencyEffects; 2]> {
-        let topology = self.store.topology;
-        let second = |change: &EdgeChange| {
-            let (_, owner, neighbor) = topology.second_entry(change.owner, change.neighbor)?;
-            Some(EdgeChange { owner, neighbor, value: change.value })
-        };
-        let mut others: Vec<EdgeChange> = changes.iter().filter_map(second).collect();
-        let sort = |changes: &mut Vec<EdgeChange>| match self.store.pool_for(changes.len()) {
-            Some(pool) => pool.install(|| changes.par_sort_unstable_by_key(EdgeChange::position)),
-            None => changes.sort_unstable_by_key(EdgeChange::position),
-        };
-        if topology.is_undirected() {
-            changes.append(&mut others);
-            sort(&mut changes);
-        } else {
-            sort(&mut others);
-        }
-        let both = [(Direction::Out, changes), (Direction::In, others)];
-        let stored = both.into_iter().filter(|(_, changes)| !changes.is_empty());
-        stored
-            .map(|(direction, changes)| AdjacencyEffects { label, direction, changes: changes.into() })
-            .collect()
+    /// The effects of edges from their first ends, with the entries of their other ends.
+    fn with_other_ends(&self, label: LabelId, changes: EdgeChanges) -> SmallVec<[AdjacencyEffects; 2]> {
+        let pool = self.store.pool_for(changes.len());
+        let firsts = AdjacencyEffects { label, direction: Direction::Out, changes };
+        firsts.with_other_ends(self.store.topology, pool)
     }
 
     fn put(&mut self, effects: &Effects, counts: VertexCounts) -> Result<(), Error> {

@@ -17,7 +17,7 @@ impl Drop for Counted {
 }
 
 impl Content for Counted {
-    type Change = u64;
+    type Changes<'c> = &'c [u64];
 
     fn copied(&self) -> Owned<Self> {
         Owned::boxed(Counted(self.0, Arc::clone(&self.1)))
@@ -141,7 +141,7 @@ fn edit(chain: &Chain<Counted>, at: u64, by: u64, editable_from: u64) -> Linked 
     // SAFETY: as in `link`.
     let stamp = unsafe { Stamp::new(CommitTimestamp(at), CommitTimestamp(editable_from)) };
     chain.link(
-        Successor { base: chain.born(), change: VersionChange::Edit(&[by]), allocated: 0 },
+        Successor { base: chain.born(), change: VersionChange::Edit(&[by][..]), allocated: 0 },
         stamp,
         domain(),
     )
