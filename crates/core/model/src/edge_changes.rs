@@ -142,6 +142,22 @@ impl EdgeChanges {
         self.values.clear();
     }
 
+    /// Removes all changes, and keeps memory for as many as `kept`.
+    pub fn clear_to(&mut self, kept: usize) {
+        match self.positions.capacity().max(self.values.capacity()) > kept.max(2) {
+            true => *self = EdgeChanges::with_capacity(kept),
+            false => self.clear(),
+        }
+    }
+
+    /// Bytes on the heap.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let positions = if self.positions.spilled() { self.positions.capacity() } else { 0 };
+        let values = if self.values.spilled() { self.values.capacity() } else { 0 };
+        positions * size_of::<u64>() + values * size_of::<Option<EdgeValue>>()
+    }
+
     /// Makes `changes` places, whose changes are to be written.
     pub fn slots(&mut self, changes: usize, have_values: bool) -> ChangeSlots<'_> {
         self.positions.resize(changes, 0);
@@ -341,6 +357,14 @@ impl<'c> ChangeSlice<'c> {
     #[must_use]
     pub fn split_at(self, changes: usize) -> (Self, Self) {
         (self.slice(0..changes), self.slice(changes..self.len()))
+    }
+
+    /// The change of a neighbor of the first owner, if all changes have this owner, and ascend.
+    /// O(log n).
+    #[must_use]
+    pub fn find(self, neighbor: VertexId) -> Option<EdgeChange> {
+        let position = EdgeChange::position_of(self.get(0)?.owner(), neighbor);
+        self.get(self.positions.binary_search(&position).ok()?)
     }
 
     /// The changes of one owner, which ascend, before and from the first neighbor for which

@@ -145,7 +145,7 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
             Some(changed) => {
                 let left =
                     row.map_or(0, |row| row.degree() - changed.replaced(row, &mut self.replaced).len());
-                left + changed.changes.puts()
+                left + changed.changes.count_puts()
             }
         })
     }
@@ -188,19 +188,19 @@ impl<W: Column> Cursor for HybridCursor<'_, W> {
         let mut changed = changes.rows(range.clone()).peekable();
         for (vertex, row) in table.rows.rows(range, *version) {
             // Some vertices have changes but no row.
-            while let Some(new) = changed.next_if(|changed| changed.changes.owner < vertex) {
-                let flow = scan_row(new.changes.owner, None, Some(new));
+            while let Some(new) = changed.next_if(|changed| changed.changes.first_owner() < vertex) {
+                let flow = scan_row(new.changes.first_owner(), None, Some(new));
                 if flow.is_break() {
                     return Ok(flow);
                 }
             }
-            let changed = changed.next_if(|changed| changed.changes.owner == vertex);
+            let changed = changed.next_if(|changed| changed.changes.first_owner() == vertex);
             let flow = scan_row(vertex, Some(row), changed);
             if flow.is_break() {
                 return Ok(flow);
             }
         }
-        Ok(changed.try_for_each(|new| scan_row(new.changes.owner, None, Some(new))))
+        Ok(changed.try_for_each(|new| scan_row(new.changes.first_owner(), None, Some(new))))
     }
 
     #[inline]

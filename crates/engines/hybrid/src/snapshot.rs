@@ -128,7 +128,7 @@ impl<'v> TailRows<'v> {
         self.count_row();
         match self.state {
             TailState::Empty => None,
-            TailState::Indexed(index) => index.row(owner)?.changes.find(neighbor),
+            TailState::Indexed(index) => Some(index.row(owner)?.changes.find(neighbor)?.value),
             TailState::InBuffers => {
                 let ends = |table| self.tables.ends_of(table);
                 self.snapshot.tail.find(self.at, (self.adjacency, owner, neighbor), ends)

@@ -1,11 +1,11 @@
 //! The index of a tail of the log, built by a snapshot for computations over many rows.
 
 use crate::adjacency::{ReplacedEntries, ReplacedInRow, RowAt};
-use crate::edge_log::{ChangeList, RowChanges};
+use crate::edge_log::ChangeList;
 use crate::id_filter::IdFilter;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use hedgerow_model::VertexId;
+use hedgerow_model::{ChangeSlice, VertexId};
 use hedgerow_sync::OnceLock;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use std::ops::Range;
@@ -29,7 +29,7 @@ pub(crate) struct TailIndex {
 /// The changes of a row after a version.
 #[derive(Clone, Copy)]
 pub(crate) struct ChangedRow<'r> {
-    pub(crate) changes: RowChanges<'r>,
+    pub(crate) changes: ChangeSlice<'r>,
     /// Positions of the entries that the changes replace, if they were found for all rows.
     pub(crate) replaced: Option<&'r [u32]>,
 }
@@ -104,7 +104,7 @@ impl ChangedRows {
     fn new(changes: &ChangeList) -> Self {
         let (mut owners, mut begins, mut end) = (Vec::new(), vec![0], 0);
         for row in changes.rows(0..u32::MAX) {
-            owners.push(row.owner);
+            owners.push(row.first_owner());
             end += row.len();
             begins.push(end);
         }
@@ -135,6 +135,7 @@ impl ChangedRows {
 #[cfg(all(test, not(hedgerow_shuttle)))]
 mod tests {
     use super::*;
+    use hedgerow_model::EdgeChange;
     use proptest::prelude::*;
 
     proptest! {
@@ -142,7 +143,7 @@ mod tests {
         fn rows_are_found_as_by_a_search(edges in prop::collection::vec((prop_oneof![0..700_u32, u32::MAX - 2..u32::MAX], 0..9_u32), 0..200)) {
             let mut changes = ChangeList::default();
             for (owner, neighbor) in &edges {
-                changes.add(VertexId::new(*owner), VertexId::new(*neighbor), None);
+                changes.add(EdgeChange::new(VertexId::new(*owner), VertexId::new(*neighbor), None));
             }
             changes.order();
             let index = TailIndex::new(changes);
@@ -152,7 +153,7 @@ mod tests {
                 prop_assert_eq!(found, searched);
             }
             for range in [0..u32::MAX, 0..0, 5..9, 600..u32::MAX] {
-                let owners = |row: RowChanges<'_>| row.owner;
+                let owners = |row: ChangeSlice<'_>| row.first_owner();
                 let found: Vec<_> = index.rows(range.clone()).map(|row| owners(row.changes)).collect();
                 prop_assert_eq!(found, index.changes.rows(range).map(owners).collect::<Vec<_>>());
             }

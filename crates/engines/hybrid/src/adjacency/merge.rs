@@ -1,9 +1,9 @@
 //! Rows merged with changes that are not archived, for fresh views.
 
 use crate::adjacency::row::RowAt;
-use crate::edge_log::{ChangeList, RowChanges};
+use crate::edge_log::ChangeList;
 use crate::id_filter::IdFilter;
-use hedgerow_model::{Column, EdgeValue, VertexId};
+use hedgerow_model::{ChangeSlice, Column, EdgeValue, VertexId};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -18,22 +18,22 @@ pub struct RowCopy<W> {
 impl<W: Column> RowCopy<W> {
     /// Copies a row, except the entries at the positions `replaced`, and then the edges that
     /// changes put. O(entries).
-    pub fn merge(&mut self, row: RowAt<'_>, replaced: &[u32], changes: RowChanges<'_>) {
+    pub fn merge(&mut self, row: RowAt<'_>, replaced: &[u32], changes: ChangeSlice<'_>) {
         self.copy_without(row, replaced);
         self.append_puts(changes);
     }
 
     /// Copies the edges that changes put. O(changes).
-    pub fn copy_puts(&mut self, changes: RowChanges<'_>) {
+    pub fn copy_puts(&mut self, changes: ChangeSlice<'_>) {
         self.neighbors.clear();
         self.values.clear();
         self.append_puts(changes);
     }
 
-    fn append_puts(&mut self, changes: RowChanges<'_>) {
-        for (neighbor, value) in changes.iter() {
-            if let Some(value) = value {
-                self.neighbors.push(neighbor);
+    fn append_puts(&mut self, changes: ChangeSlice<'_>) {
+        for change in changes.iter() {
+            if let Some(value) = change.value {
+                self.neighbors.push(change.neighbor());
                 self.values.push(W::from_bits(value));
             }
         }
@@ -72,7 +72,7 @@ pub struct ReplacedInRow {
 
 impl ReplacedInRow {
     /// Finds the positions of the entries whose edges change, ascending. O(entries).
-    pub fn find(&mut self, row: RowAt<'_>, changes: RowChanges<'_>) -> &[u32] {
+    pub fn find(&mut self, row: RowAt<'_>, changes: ChangeSlice<'_>) -> &[u32] {
         self.positions.clear();
         add_replaced(row, changes, &mut self.filter, &mut self.positions);
         &self.positions
@@ -94,7 +94,7 @@ impl ReplacedEntries {
         let (mut replaced, mut filter) = (ReplacedEntries::default(), IdFilter::default());
         for changes in changes.rows(0..u32::MAX) {
             let ReplacedEntries { ends, positions } = &mut replaced;
-            if let Some(row) = row(changes.owner) {
+            if let Some(row) = row(changes.first_owner()) {
                 add_replaced(row, changes, &mut filter, positions);
             }
             ends.push(positions.len());
@@ -113,9 +113,9 @@ impl ReplacedEntries {
 
 /// Appends the positions of the entries of a row that change and are not deleted. Uses `filter` as
 /// scratch space.
-fn add_replaced(row: RowAt<'_>, changes: RowChanges<'_>, filter: &mut IdFilter, positions: &mut Vec<u32>) {
+fn add_replaced(row: RowAt<'_>, changes: ChangeSlice<'_>, filter: &mut IdFilter, positions: &mut Vec<u32>) {
     filter.clear_for(changes.len());
-    changes.iter().for_each(|(neighbor, _)| filter.insert(neighbor));
+    changes.iter().for_each(|change| filter.insert(change.neighbor()));
     let deleted: BTreeSet<u32> = row.deletions().collect();
     for (before, neighbors) in row.entries.neighbors() {
         for (position, neighbor) in (before..).zip(neighbors) {
@@ -132,11 +132,11 @@ fn add_replaced(row: RowAt<'_>, changes: RowChanges<'_>, filter: &mut IdFilter, 
 #[must_use]
 pub fn find_merged(
     row: Option<RowAt<'_>>,
-    changes: Option<RowChanges<'_>>,
+    changes: Option<ChangeSlice<'_>>,
     neighbor: VertexId,
 ) -> Option<EdgeValue> {
     match changes.and_then(|changes| changes.find(neighbor)) {
-        Some(changed) => changed,
+        Some(changed) => changed.value,
         None => row?.find(neighbor),
     }
 }

@@ -110,10 +110,10 @@ impl RowTable {
             let [mut far, mut near, mut next] = [4, 2, 1].map(|times| rows().skip(times * PREFETCH_DISTANCE));
             for changes in rows() {
                 if let Some(row) = far.next() {
-                    let row = self.rows.get_or_create(row.owner.get(), &self.memory);
+                    let row = self.rows.get_or_create(row.first_owner().get(), &self.memory);
                     prefetch(std::ptr::from_ref(row), size_of::<ChainedRow>());
                 }
-                if let Some(row) = near.next().and_then(|row| self.rows.get(row.owner.get())) {
+                if let Some(row) = near.next().and_then(|row| self.rows.get(row.first_owner().get())) {
                     row.chain
                         .first
                         .get()
@@ -121,9 +121,10 @@ impl RowTable {
                         .chain(row.chain.last.get())
                         .for_each(ChainedBlock::prefetch);
                 }
-                let first = next.next().and_then(|row| self.rows.get(row.owner.get())?.chain.first.get());
+                let first =
+                    next.next().and_then(|row| self.rows.get(row.first_owner().get())?.chain.first.get());
                 first.and_then(ChainedBlock::next).into_iter().for_each(ChainedBlock::prefetch);
-                writer.add(self.rows.get_or_create(changes.owner.get(), &self.memory), changes);
+                writer.add(self.rows.get_or_create(changes.first_owner().get(), &self.memory), changes);
             }
             let RowWriter { former, counts, note_bytes, .. } = writer;
             if !former.is_empty() {

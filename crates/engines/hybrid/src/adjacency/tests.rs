@@ -207,7 +207,7 @@ fn check_fresh<W: Column>(table: &RowTable, tail: &LogTail, at: CommitTimestamp,
             in_place.sort_unstable();
             assert_eq!(in_place, read, "the neighbors of {vertex} at {at}, in place");
             let archived = row.map_or(0, |row| row.degree());
-            assert_eq!(archived - replaced.len() + changes.puts(), read.len());
+            assert_eq!(archived - replaced.len() + changes.count_puts(), read.len());
         }
         for ((_, neighbor), value) in expected {
             let found = find_merged(row, changes.row(vertex), VertexId::new(*neighbor));

@@ -9,8 +9,7 @@ use crate::adjacency::note::BlockNote;
 use crate::adjacency::row::{ChainedRow, Entries, RowAt};
 use crate::adjacency::sizes::BlockSizes;
 use crate::adjacency::versions::RowVersion;
-use crate::edge_log::RowChanges;
-use hedgerow_model::{EdgeValue, VertexId};
+use hedgerow_model::{ChangeSlice, EdgeValue, VertexId};
 
 /// Number of deletions that a long row always keeps: it is rewritten when more than these, and more
 /// than an eighth of its entries, are deleted. A short row is rewritten at every deletion.
@@ -73,7 +72,7 @@ impl<'w> RowWriter<'w> {
 
     /// Adds the changes of a row. O(changes) while the row is short; else most puts of new edges
     /// are O(1), and every other change is O(entries).
-    pub(super) fn add(&mut self, row: &ChainedRow, changes: RowChanges<'_>) {
+    pub(super) fn add(&mut self, row: &ChainedRow, changes: ChangeSlice<'_>) {
         // SAFETY: the newest version is retained until the next one is published, and only this
         // thread writes the row.
         let now = unsafe { row.at(u32::MAX, self.shape) };
@@ -93,15 +92,16 @@ impl<'w> RowWriter<'w> {
     }
 
     /// Splits the changes into entries to append and entries to delete.
-    fn sort_out(&mut self, now: &RowAt<'_>, changes: RowChanges<'_>) {
+    fn sort_out(&mut self, now: &RowAt<'_>, changes: ChangeSlice<'_>) {
         self.new.clear();
         self.deleted.clear();
         let mut members = now.extra.map(RowExtra::members);
         let mut members = members.as_deref_mut().and_then(Option::as_deref_mut);
         let member_bytes = |members: Option<&Members>| members.map_or(0, Members::bytes) as isize;
         let bytes_before = member_bytes(members.as_deref());
-        let owner = changes.owner;
-        for (neighbor, content) in changes.iter() {
+        let owner = changes.first_owner();
+        for change in changes.iter() {
+            let (neighbor, content) = (change.neighbor(), change.value);
             let is_loop = isize::from(neighbor == owner);
             let found = members.as_deref().map_or(Membership::Unknown, |members| members.find(neighbor));
             let position = match (found, content) {

@@ -117,9 +117,9 @@ impl Archiver {
             let begin = part * part_buffers;
             let end = (begin + part_buffers).min(buffers.len());
             for run in buffers[begin..end].iter().flat_map(|buffer| tail.runs_in(buffer, at)) {
-                adjacency.ends(run.table).for_each_change(&run, number, |owner, neighbor, content| {
-                    let shard = (u64::from(owner.get()) >> shift) as usize;
-                    lists[shard.min(count - 1)].add(owner, neighbor, content);
+                adjacency.ends(run.table).for_each_change(&run, number, |change| {
+                    let shard = (u64::from(change.owner().get()) >> shift) as usize;
+                    lists[shard.min(count - 1)].add(change);
                 });
             }
         });

@@ -1,7 +1,7 @@
 //! Maps edges in the log to entries of adjacencies.
 
 use crate::edge_log::run::Run;
-use hedgerow_model::{EdgeValue, VertexId};
+use hedgerow_model::EdgeChange;
 
 /// The adjacencies, by number, that store the edges of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,26 +19,19 @@ impl Ends {
         std::iter::once(self.out).chain(self.back.filter(|back| *back != self.out))
     }
 
-    /// Visits the changes that a run makes to an adjacency, in order: the owner, the neighbor, and
-    /// the value, or `None` if the edge is deleted.
+    /// Visits the changes that a run makes to an adjacency, in order.
     #[inline]
-    pub fn for_each_change(
-        self,
-        run: &Run<'_>,
-        adjacency: u32,
-        mut visit: impl FnMut(VertexId, VertexId, Option<EdgeValue>),
-    ) {
+    pub fn for_each_change(self, run: &Run<'_>, adjacency: u32, mut visit: impl FnMut(EdgeChange)) {
         let (is_out, is_back) = (self.out == adjacency, self.back == Some(adjacency));
         if !is_out && !is_back {
             return;
         }
         for edge in run.entries() {
-            let (source, destination, value) = (edge.owner(), edge.neighbor(), edge.value);
             if is_out {
-                visit(source, destination, value);
+                visit(edge);
             }
-            if is_back && !(is_out && source == destination) {
-                visit(destination, source, value);
+            if is_back && !(is_out && edge.owner() == edge.neighbor()) {
+                visit(EdgeChange::new(edge.neighbor(), edge.owner(), edge.value));
             }
         }
     }

@@ -26,9 +26,7 @@ impl BufferIndex {
                     place
                 });
                 let list = &mut lists[place].1;
-                ends.for_each_change(&run, adjacency, |owner, neighbor, content| {
-                    list.add(owner, neighbor, content);
-                });
+                ends.for_each_change(&run, adjacency, |change| list.add(change));
             }
         }
         lists.iter_mut().for_each(|(_, list)| list.order());

@@ -30,7 +30,7 @@ mod tests;
 
 pub use archive::{Archive, Archiver};
 pub use buffer::EdgeBuffer;
-pub use changes::{ChangeList, RowChanges};
+pub use changes::ChangeList;
 pub use ends::Ends;
 pub use log::{EdgeLog, Reserved};
 pub use run::{NewRun, Run, RunChange, RunCommits};

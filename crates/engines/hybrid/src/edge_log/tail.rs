@@ -4,7 +4,7 @@ use crate::edge_log::buffer::EdgeBuffer;
 use crate::edge_log::changes::ChangeList;
 use crate::edge_log::ends::Ends;
 use crate::edge_log::run::Run;
-use hedgerow_model::{CommitTimestamp, EdgeValue, VertexId};
+use hedgerow_model::{ChangeSlice, CommitTimestamp, EdgeChange, EdgeValue, VertexId};
 use hedgerow_sync::Arc;
 
 /// A version of the adjacency that the log feeds: the state at a timestamp (GraphOne, 4: a
@@ -118,9 +118,7 @@ impl LogTail {
     pub fn changes(&self, at: CommitTimestamp, adjacency: u32, ends: impl Fn(u16) -> Ends) -> ChangeList {
         let mut changes = ChangeList::default();
         for run in self.runs(at) {
-            ends(run.table).for_each_change(&run, adjacency, |owner, neighbor, content| {
-                changes.add(owner, neighbor, content);
-            });
+            ends(run.table).for_each_change(&run, adjacency, |change| changes.add(change));
         }
         changes.order();
         changes
@@ -138,9 +136,7 @@ impl LogTail {
     ) -> ChangeList {
         let mut changes = ChangeList::default();
         for buffer in &self.buffers {
-            visit_row(buffer, at, (adjacency, wanted), &ends, |neighbor, content| {
-                changes.add(wanted, neighbor, content);
-            });
+            visit_row(buffer, at, (adjacency, wanted), &ends, |change| changes.add(change));
         }
         changes.order();
         changes
@@ -157,12 +153,12 @@ impl LogTail {
         ends: impl Fn(u16) -> Ends,
     ) -> Option<Option<EdgeValue>> {
         self.buffers.iter().rev().find_map(|buffer| match buffer.index(at, &ends) {
-            Some(index) => index.changes(adjacency)?.row(owner)?.find(neighbor),
+            Some(index) => Some(index.changes(adjacency)?.row(owner)?.find(neighbor)?.value),
             None => {
                 let mut last = None;
-                visit_row(buffer, at, (adjacency, owner), &ends, |changed, content| {
-                    if changed == neighbor {
-                        last = Some(content);
+                visit_row(buffer, at, (adjacency, owner), &ends, |change| {
+                    if change.neighbor() == neighbor {
+                        last = Some(change.value);
                     }
                 });
                 last
@@ -183,20 +179,20 @@ fn visit_row(
     at: CommitTimestamp,
     (adjacency, wanted): (u32, VertexId),
     ends: &impl Fn(u16) -> Ends,
-    mut visit: impl FnMut(VertexId, Option<EdgeValue>),
+    mut visit: impl FnMut(EdgeChange),
 ) {
     if buffer.oldest() > at {
         return;
     }
     if let Some(index) = buffer.index(at, ends) {
         let row = index.changes(adjacency).and_then(|changes| changes.row(wanted));
-        row.into_iter().flat_map(|row| row.iter()).for_each(|(neighbor, content)| visit(neighbor, content));
+        row.into_iter().flat_map(ChangeSlice::iter).for_each(visit);
         return;
     }
     for run in buffer.runs().filter(|run| run.at <= at) {
-        ends(run.table).for_each_change(&run, adjacency, |owner, neighbor, content| {
-            if owner == wanted {
-                visit(neighbor, content);
+        ends(run.table).for_each_change(&run, adjacency, |change| {
+            if change.owner() == wanted {
+                visit(change);
             }
         });
     }

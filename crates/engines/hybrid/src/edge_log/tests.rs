@@ -61,9 +61,9 @@ impl Archive for PlainAdjacency {
     fn add(&self, round: u32, adjacency: u32, changes: &ChangeList) {
         let mut versions = self.0.lock();
         for row in changes.rows(0..u32::MAX) {
-            for (neighbor, value) in row.iter() {
-                let entry = (adjacency, row.owner.get(), neighbor.get());
-                versions.entry(entry).or_default().push((round, value));
+            for change in row.iter() {
+                let entry = (adjacency, change.owner().get(), change.neighbor().get());
+                versions.entry(entry).or_default().push((round, change.value));
             }
         }
     }
@@ -157,17 +157,18 @@ fn state_in(tail: &LogTail, adjacency: &PlainAdjacency, at: CommitTimestamp) -> 
     for number in 0..ADJACENCIES {
         let changes = tail.changes(at, number, ends_of);
         for row in changes.rows(0..u32::MAX) {
-            let alone = tail.changes_of(at, (number, row.owner), ends_of);
-            let alone = alone.row(row.owner).unwrap();
-            for (neighbor, value) in alone.iter().filter(|(neighbor, _)| row.find(*neighbor).is_none()) {
-                let entry = (number, row.owner.get(), neighbor.get());
-                assert_eq!(state.get(&entry).copied(), value.map(|value| value.0), "archived already");
+            let alone = tail.changes_of(at, (number, row.first_owner()), ends_of);
+            let alone = alone.row(row.first_owner()).unwrap();
+            for change in alone.iter().filter(|change| row.find(change.neighbor()).is_none()) {
+                let entry = (number, change.owner().get(), change.neighbor().get());
+                assert_eq!(state.get(&entry).copied(), change.value.map(|value| value.0), "archived already");
             }
-            for (neighbor, value) in row.iter() {
-                assert_eq!(alone.find(neighbor), Some(value));
-                assert_eq!(tail.find(at, (number, row.owner, neighbor), ends_of), Some(value));
-                let entry = (number, row.owner.get(), neighbor.get());
-                match value {
+            for change in row.iter() {
+                let (owner, neighbor) = (change.owner(), change.neighbor());
+                assert_eq!(alone.find(neighbor), Some(change));
+                assert_eq!(tail.find(at, (number, owner, neighbor), ends_of), Some(change.value));
+                let entry = (number, owner.get(), neighbor.get());
+                match change.value {
                     Some(value) => drop(state.insert(entry, value.0)),
                     None => drop(state.remove(&entry)),
                 }

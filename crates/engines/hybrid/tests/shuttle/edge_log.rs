@@ -40,7 +40,7 @@ impl Archive for Graph {
     fn add(&self, round: u32, _: u32, changes: &ChangeList) {
         let mut added = self.added.lock();
         for row in changes.rows(0..u32::MAX) {
-            added.extend(row.iter().map(|(neighbor, _)| (round, neighbor.get())));
+            added.extend(row.iter().map(|change| (round, change.neighbor().get())));
         }
     }
 }
