@@ -136,6 +136,12 @@ impl EdgeChanges {
         self.positions.extend_from_slice(positions);
     }
 
+    /// Keeps the first `changes` only.
+    pub fn truncate(&mut self, changes: usize) {
+        self.positions.truncate(changes);
+        self.values.truncate(changes);
+    }
+
     /// Removes all changes, and keeps the memory.
     pub fn clear(&mut self) {
         self.positions.clear();
@@ -160,6 +166,10 @@ impl EdgeChanges {
 
     /// Makes `changes` places, whose changes are to be written.
     pub fn slots(&mut self, changes: usize, have_values: bool) -> ChangeSlots<'_> {
+        if self.positions.capacity() < changes {
+            // Pages of such memory are first touched by the threads that write the changes.
+            self.positions = SmallVec::from_vec(vec![0; changes]);
+        }
         self.positions.resize(changes, 0);
         self.values.resize(if have_values { changes } else { 0 }, None);
         ChangeSlots { positions: self.positions.iter_mut(), values: self.values.iter_mut() }
@@ -406,6 +416,18 @@ impl<'s> ChangeSlots<'s> {
         let (values, other_values) = take(&mut self.values).into_slice().split_at_mut(of_values);
         (self.positions, self.values) = (other_positions.iter_mut(), other_values.iter_mut());
         ChangeSlots { positions: positions.iter_mut(), values: values.iter_mut() }
+    }
+
+    /// The number of places left.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Returns true if no place is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.positions.len() == 0
     }
 
     /// Writes the change at the first place left; does nothing if there is none. Without a column

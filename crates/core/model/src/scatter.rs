@@ -196,10 +196,18 @@ impl<W> PartRows<W> {
         self.each_of(self.owners(), visit);
     }
 
+    /// The number of entries that [`each_last`](Self::each_last) visits. O(entries), plus sorting
+    /// the rows.
+    pub fn count_last(&mut self) -> usize {
+        let mut count = 0;
+        self.each_last(|_, _, _| count += 1);
+        count
+    }
+
     /// Like [`each`](Self::each); of several entries with the same owner and neighbor, visits the
     /// last.
     #[inline]
-    pub fn each_last(mut self, mut visit: impl FnMut(VertexId, VertexId, &W)) {
+    pub fn each_last(&mut self, mut visit: impl FnMut(VertexId, VertexId, &W)) {
         self.each_row(self.owners(), |owner, row| {
             for (position, (neighbor, value)) in row.iter().enumerate() {
                 let again = row.get(position + 1).is_some_and(|(next, _)| next == neighbor);
@@ -300,7 +308,7 @@ mod tests {
                 let mut parts = ScatteredParts::new(chunks.into());
                 let (mut entries, mut found) = (parts.entries(), Vec::new());
                 while let Some(part) = parts.take(1).pop() {
-                    let rows = part.into_rows();
+                    let mut rows = part.into_rows();
                     entries -= rows.len();
                     rows.each_last(|owner, neighbor, value| found.push(((owner, neighbor), *value)));
                 }

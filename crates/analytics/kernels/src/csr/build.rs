@@ -249,7 +249,7 @@ fn rows_of<W: Column>(
 
 /// The rows of the owners of a part.
 fn block<W: Column>(part: ScatteredPart<W>, duplicates: Duplicates) -> RowBlock {
-    let rows = part.into_rows();
+    let mut rows = part.into_rows();
     let mut block = RowBlock::new(rows.owners(), W::TYPE, rows.len());
     let push = |owner, neighbor, value: &W| block.push(owner, neighbor, *value);
     match duplicates {

@@ -1,8 +1,10 @@
 //! The adjacency entries of many edges in one stored direction: sorted, deduplicated, the last edge
 //! wins.
 
-use hedgerow_model::scatter::{OWNERS_OF_PART, ScatteredEntries, ScatteredPart, ScatteredParts};
-use hedgerow_model::{ChangeSlice, Column, Direction, EdgeChange, EdgeChanges, EdgeValue, Topology};
+use hedgerow_model::scatter::{OWNERS_OF_PART, PartRows, ScatteredEntries, ScatteredPart, ScatteredParts};
+use hedgerow_model::{
+    ChangeSlice, ChangeSlots, Column, Direction, EdgeChange, EdgeChanges, EdgeValue, Topology,
+};
 use hedgerow_sync::map_chunks;
 use rayon::ThreadPool;
 use std::convert::Infallible;
@@ -63,31 +65,29 @@ fn scattered<W: Column>(
     };
     let Ok(chunks) = map_chunks(pool, edges.positions().chunks(length).enumerate().collect(), entries_of);
     let mut parts = ScatteredParts::new(chunks);
-    let mut changes = EdgeChanges::with_capacity(parts.entries());
-    while let Some(some) = next_changes(&mut parts, &value_of, pool) {
-        some.iter().for_each(|some| changes.append(some.as_slice()));
-    }
-    changes
-}
-
-/// Takes a few parts, and makes the changes of their entries, ascending; `None` at the end.
-fn next_changes<W: Column>(
-    parts: &mut ScatteredParts<W>,
-    value_of: &(impl Fn(W) -> Option<EdgeValue> + Sync),
-    pool: Option<&ThreadPool>,
-) -> Option<Vec<EdgeChanges>> {
-    let some = parts.take(PARTS_AT_A_TIME);
-    let changes_of = |part: ScatteredPart<W>| {
-        let rows = part.into_rows();
-        let mut changes = EdgeChanges::with_capacity(rows.len());
-        rows.each_last(|owner, neighbor, mark| {
-            changes.push(EdgeChange::new(owner, neighbor, value_of(*mark)));
+    let mut changes = EdgeChanges::new();
+    let mut slots = changes.slots(parts.entries(), size_of::<W>() > 0);
+    loop {
+        let some = parts.take(PARTS_AT_A_TIME);
+        if some.is_empty() {
+            break;
+        }
+        let Ok(rows) = map_chunks(pool, some, |part: ScatteredPart<W>| {
+            let mut rows = part.into_rows();
+            let count = rows.count_last();
+            Ok::<_, Infallible>((rows, count))
         });
-        Ok::<_, Infallible>(changes)
-    };
-    let is_end = some.is_empty();
-    let Ok(changes) = map_chunks(pool, some, changes_of);
-    (!is_end).then_some(changes)
+        let with_slots = rows.into_iter().map(|(rows, count)| (rows, slots.take(count))).collect();
+        let Ok(_) = map_chunks(pool, with_slots, |(mut rows, mut slots): (PartRows<W>, ChangeSlots<'_>)| {
+            rows.each_last(|owner, neighbor, mark| {
+                slots.write(EdgeChange::new(owner, neighbor, value_of(*mark)));
+            });
+            Ok::<_, Infallible>(())
+        });
+    }
+    let unused = slots.len();
+    changes.truncate(changes.len() - unused);
+    changes
 }
 
 fn sorted(edges: ChangeSlice<'_>, (topology, direction): Stored) -> EdgeChanges {

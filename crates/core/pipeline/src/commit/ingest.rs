@@ -142,7 +142,7 @@ impl Store {
         let appends = self.may_append(label) && !ends.is_empty();
         let adjacencies = if appends { SmallVec::new() } else { entries(self.topology, bulk, &ends, pool) };
         let appending = if appends { LockGuard::append(&self.units) } else { None };
-        let vertices = distinct(&ends);
+        let vertices = distinct(&ends, pool);
         let lock = || LockGuard::lock(&self.units, self.stripes_of(vertices.iter().copied()));
         holdings.hold_units(appending.unwrap_or_else(lock));
         let mut created = self.missing_vertices(&vertices, pool);
@@ -295,20 +295,29 @@ fn entries(
 }
 
 /// The ends of the edges, ascending. O(edges) if many of all ids are ends, else O(n log n).
-fn distinct(ends: &[u64]) -> Vec<VertexId> {
-    let vertices = || {
-        let edges = ends.iter().map(|ends| EdgeChange::at(*ends, None));
-        edges.flat_map(|edge| [edge.owner(), edge.neighbor()])
-    };
-    let bound = vertices().max().map_or(0, |last| last.index() + 1);
+fn distinct(ends: &[u64], pool: Option<&ThreadPool>) -> Vec<VertexId> {
+    let threads = pool.map_or(1, ThreadPool::current_num_threads);
+    let chunks = || ends.chunks(ends.len().div_ceil(threads).max(1)).collect();
+    let bound_of = |chunk: &[u64]| Ok::<_, Infallible>(vertices_of(chunk).max());
+    let Ok(bounds) = map_chunks(pool, chunks(), bound_of);
+    let bound = bounds.into_iter().flatten().max().map_or(0, |last| last.index() + 1);
     if bound / IDS_PER_WORD <= 2 * ends.len() {
-        let mut are_ends = FixedBitSet::with_capacity(bound);
-        vertices().for_each(|vertex| are_ends.insert(vertex.index()));
+        let Ok(sets) = map_chunks(pool, chunks(), |chunk| {
+            let mut are_ends = FixedBitSet::with_capacity(bound);
+            vertices_of(chunk).for_each(|vertex| are_ends.insert(vertex.index()));
+            Ok::<_, Infallible>(are_ends)
+        });
+        let are_ends = sets.into_iter().reduce(|all, set| &all | &set).unwrap_or_default();
         // Ids have 32 bits.
         return are_ends.ones().map(|id| VertexId::new(id as u32)).collect();
     }
-    let mut vertices: Vec<_> = vertices().collect();
+    let mut vertices: Vec<_> = vertices_of(ends).collect();
     vertices.sort_unstable();
     vertices.dedup();
     vertices
+}
+
+fn vertices_of(edges: &[u64]) -> impl Iterator<Item = VertexId> {
+    let edges = edges.iter().map(|edge| EdgeChange::at(*edge, None));
+    edges.flat_map(|edge| [edge.owner(), edge.neighbor()])
 }
