@@ -7,8 +7,9 @@ use crate::graph::{AdjacencyTable, Tel, check_lock};
 use crate::index::BlockIndex;
 use crate::layout::Need;
 use crate::stage::{NEW, NOTHING, fit_for_more, position_of};
+use hedgerow_in_memory::staging::{EdgeEntries, EdgePlan, EdgePlans, StagedEdges};
 use hedgerow_model::token::{HeldLocks, Stamp, Stamps};
-use hedgerow_model::{Direction, EdgeChange, Outcome, Staged, StoredEdge, VertexId};
+use hedgerow_model::{Direction, EdgeChange, Staged, StoredEdge, VertexId};
 use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
 
@@ -19,26 +20,9 @@ const COPIED_BYTES: usize = 1 << 15;
 /// Bytes at the start of a block prefetched before the accessed part is known.
 const FIRST_LINES: usize = 128;
 
-/// A change of one edge, located in its logs.
-#[derive(Clone, Copy, Debug)]
-pub struct EdgePlan {
-    changed: bool,
-    /// Edges added and removed.
-    added: u8,
-    removed: u8,
-    /// The position of each entry in its log, or `NEW`, or `NOTHING` if there is nothing to do.
-    positions: [u32; 2],
-}
-
-/// Room for the plans of edges that are staged together, of which most commits have one.
-pub(crate) type EdgePlans = SmallVec<[EdgePlan; 1]>;
-
-/// Staged commits of one edge each.
-#[derive(Debug)]
-pub struct StagedEdges<'l> {
-    edges: &'l [StoredEdge],
-    plans: &'l [EdgePlan],
-}
+/// The position of each entry of an edge in its log, or `NEW`, or `NOTHING` if there is nothing to
+/// do.
+pub type EdgePlaces = [u32; 2];
 
 /// One entry of an edge, and its log.
 struct EdgeEntry<'l> {
@@ -48,56 +32,36 @@ struct EdgeEntry<'l> {
     log: Option<EntryLog<'l>>,
 }
 
-/// The entries of all edges planned together.
-type EdgeEntries<'l> = SmallVec<[EdgeEntry<'l>; 16]>;
-
 impl Tel {
     /// Plans the changes of the first edges: up to the first that lacks an end, that is in a label
     /// with records, for which a large log would have to be copied, or for which a log would grow
-    /// although `may_grow` is false or the file is full. Runs each step for all edges before the
-    /// next step, so that their cache misses overlap.
+    /// although `may_grow` is false or the file is full.
     #[inline(always)]
     pub(crate) fn stage_edges<'l>(
         &self,
         locks: &HeldLocks<'l>,
         edges: &'l [StoredEdge],
-        plans: &'l mut EdgePlans,
+        plans: &'l mut EdgePlans<EdgePlaces>,
         may_grow: bool,
-    ) -> Staged<StagedEdges<'l>> {
-        plans.clear();
+    ) -> Staged<StagedEdges<'l, EdgePlaces>> {
         let is_several = edges.len() > 1;
         if is_several {
             self.prefetch(edges);
         }
-        let mut entries = EdgeEntries::new();
-        let is_found = |edge: &&'l StoredEdge| {
+        let find = |edge: &'l StoredEdge, entries: &mut EdgeEntries<EdgeEntry<'l>>| {
             let (source, destination) = edge.ends();
             let exist = self.exists_now(source) && self.exists_now(destination);
             if exist {
-                self.find_entries(locks, edge, &mut entries);
+                self.find_entries(locks, edge, entries);
             }
             exist
         };
-        let found = edges.iter().take_while(is_found).count();
-        if is_several {
-            for EdgeEntry { change, log, .. } in &entries {
-                log.iter().for_each(|log| log.prefetch_change(change.neighbor()));
+        let fetch = |EdgeEntry { change, log, .. }: &EdgeEntry<'_>| {
+            if let (true, Some(log)) = (is_several, log) {
+                log.prefetch_change(change.neighbor());
             }
-        }
-        let (mut entries, mut changing, mut outcome) = (entries.as_slice(), 0, Outcome::default());
-        let (mut added, mut removed) = (0, 0);
-        for (number, edge) in edges[..found].iter().enumerate() {
-            let (own, others) = entries.split_at(edge.entries().len());
-            let Some(plan) = self.plan_entries(edge, own, may_grow) else { break };
-            changing |= u64::from(plan.changed) << number;
-            (added, removed) = (added + u64::from(plan.added), removed + u64::from(plan.removed));
-            plans.push(plan);
-            entries = others;
-        }
-        if added + removed > 0 {
-            outcome.count(edges[0].label, added, removed);
-        }
-        Staged { changes: StagedEdges { edges, plans }, commits: plans.len(), changing, outcome }
+        };
+        StagedEdges::plan(edges, plans, find, fetch, |edge, own| self.plan_entries(edge, own, may_grow))
     }
 
     #[inline(always)]
@@ -105,21 +69,15 @@ impl Tel {
         &self,
         locks: &HeldLocks<'_>,
         stamps: Stamps,
-        StagedEdges { edges, plans }: StagedEdges<'_>,
+        staged: StagedEdges<'_, EdgePlaces>,
     ) {
-        if let ([edge], [plan]) = (edges, plans) {
-            return self.apply_edge(locks, stamps.first(), edge, plan);
-        }
-        let changes = edges.iter().zip(plans).filter(|(_, plan)| plan.changed);
-        for ((edge, plan), stamp) in changes.zip(stamps.iter()) {
-            self.apply_edge(locks, stamp, edge, plan);
-        }
+        staged.apply(stamps, |stamp, edge, plan| self.apply_edge(locks, stamp, edge, plan.places));
     }
 
     #[inline(never)]
-    fn apply_edge(&self, locks: &HeldLocks<'_>, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
+    fn apply_edge(&self, locks: &HeldLocks<'_>, stamp: Stamp, edge: &StoredEdge, places: EdgePlaces) {
         let mut applied = Applied::new(self, locks, stamp);
-        for ((direction, change), position) in edge.entries().iter().zip(plan.positions) {
+        for ((direction, change), position) in edge.entries().iter().zip(places) {
             if position == NOTHING {
                 continue;
             }
@@ -165,7 +123,12 @@ impl Tel {
 
     /// Appends the entries of an edge, each with its log.
     #[inline]
-    fn find_entries<'l>(&self, locks: &HeldLocks<'l>, edge: &'l StoredEdge, entries: &mut EdgeEntries<'l>) {
+    fn find_entries<'l>(
+        &self,
+        locks: &HeldLocks<'l>,
+        edge: &'l StoredEdge,
+        entries: &mut EdgeEntries<EdgeEntry<'l>>,
+    ) {
         for (direction, change) in edge.entries() {
             check_lock(locks, change.owner());
             let table = self.table_at(self.position(edge.label, *direction));
@@ -175,7 +138,12 @@ impl Tel {
     }
 
     #[inline]
-    fn plan_entries(&self, edge: &StoredEdge, entries: &[EdgeEntry<'_>], may_grow: bool) -> Option<EdgePlan> {
+    fn plan_entries(
+        &self,
+        edge: &StoredEdge,
+        entries: &[EdgeEntry<'_>],
+        may_grow: bool,
+    ) -> Option<EdgePlan<EdgePlaces>> {
         if self.records.has_records(edge.label) {
             // The edge's record is put or deleted with it.
             return None;
@@ -205,7 +173,7 @@ impl Tel {
                 removed += u8::from(change.value.is_none());
             }
         }
-        Some(EdgePlan { changed, added, removed, positions })
+        Some(EdgePlan { changed, added, removed, places: positions })
     }
 }
 

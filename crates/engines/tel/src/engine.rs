@@ -1,10 +1,10 @@
 //! The implementation of [`Engine`].
 
-use crate::edge::{EdgePlans, StagedEdges};
+use crate::edge::EdgePlaces;
 use crate::graph::{AdjacencyTable, Tel, unit_of};
 use crate::stage::TelChanges;
 use crate::view::TelView;
-use hedgerow_in_memory::staging::{EachOrCommit, StagingRoom};
+use hedgerow_in_memory::staging::{EachOrCommit, EdgePlans, StagedEdges, StagingRoom};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
     Allowance, Changes, Engine, EngineError, LabelId, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
@@ -15,8 +15,8 @@ use rayon::ThreadPool;
 impl Engine for Tel {
     type Snapshot = ();
     type View<'s> = TelView<'s>;
-    type Room = StagingRoom<EdgePlans>;
-    type Staged<'l> = EachOrCommit<StagedEdges<'l>, TelChanges<'l>>;
+    type Room = StagingRoom<EdgePlans<EdgePlaces>>;
+    type Staged<'l> = EachOrCommit<StagedEdges<'l, EdgePlaces>, TelChanges<'l>>;
 
     #[inline]
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {

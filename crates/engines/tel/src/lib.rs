@@ -86,7 +86,7 @@ mod tests;
 extern crate self as hedgerow_tel;
 
 pub use cursor::TelCursor;
-pub use edge::StagedEdges;
+pub use edge::EdgePlaces;
 pub use graph::Tel;
 pub use stage::TelChanges;
 pub use view::{TelAdjacency, TelView};

@@ -108,23 +108,23 @@ impl TypedStore {
     pub(crate) fn new(mut options: GraphOptions, _files: Option<EngineFiles>) -> Result<Self, Error> {
         let labels = std::mem::take(&mut options.labels);
         let catalog = Catalog::new(labels, options.vertices.take().unwrap_or_default())?;
-        let engine = options.engine_or_default();
-        if options.memory_budget.is_some() && !engine.owns_files() {
-            return Err(Reason::NoMemoryBudget(engine.name()).into());
+        let kind = options.engine_or_default();
+        if options.memory_budget.is_some() && !kind.owns_files() {
+            return Err(Reason::NoMemoryBudget(kind.name()).into());
         }
-        if options.compaction_limits.is_some() && !engine.owns_files() {
-            return Err(Reason::NoCompaction(engine.name()).into());
+        if options.compaction_limits.is_some() && !kind.owns_files() {
+            return Err(Reason::NoCompaction(kind.name()).into());
         }
         if let Some(invalid) = options.compaction_limits.filter(|limits| !limits.are_valid()) {
             return Err(Reason::InvalidCompactionLimits(invalid).into());
         }
-        if options.scratch.is_some() && !engine.has_scratch_files() {
-            return Err(Reason::NoScratch(engine.name()).into());
+        if options.scratch.is_some() && !kind.has_scratch_files() {
+            return Err(Reason::NoScratch(kind.name()).into());
         }
-        if options.archiving_threshold.is_some() && !engine.has_edge_log() {
-            return Err(Reason::NoEdgeLog(engine.name()).into());
+        if options.archiving_threshold.is_some() && !kind.has_edge_log() {
+            return Err(Reason::NoEdgeLog(kind.name()).into());
         }
-        let (shared, engine) = match engine {
+        let (shared, engine) = match kind {
             #[cfg(feature = "rapid")]
             EngineKind::Rapid => {
                 shared(rapid::new(&options, &catalog), TypedEngine::Rapid, |erased, engine| {
@@ -153,6 +153,8 @@ impl TypedStore {
             #[allow(unreachable_patterns, reason = "unless an engine is not compiled")]
             missing => return Err(Reason::NotCompiled(missing.name()).into()),
         };
+        let abilities = (shared.durable().is_some(), shared.archiving().is_some());
+        assert_eq!(abilities, (kind.owns_files(), kind.has_edge_log()), "{} has its abilities", kind.name());
         Ok(TypedStore { store: Store::new(shared, &options.settings(), &catalog), engine })
     }
 

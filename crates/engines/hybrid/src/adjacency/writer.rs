@@ -124,7 +124,7 @@ impl<'w> RowWriter<'w> {
                     members.as_deref_mut().into_iter().for_each(|members| members.remove(neighbor));
                 }
                 // Equal handles may belong to two records, of which the first was freed: no reader
-                // can tell (`docs/concurrency.md`, handles that are used again).
+                // can tell (`docs/concurrency.md`, reused handles).
                 Some(value) if self.shape.has_values() && now.entries.value_bits(position) != value => {
                     self.deleted.push(position);
                     self.new.push((neighbor, value));

@@ -5,92 +5,53 @@ use crate::subgraphs::container::{Container, Tally};
 use crate::subgraphs::garbage::{ChainPlace, ChainTable, Superseded};
 use crate::subgraphs::graph::{AdjacencyTable, Subgraphs};
 use crate::subgraphs::partition::{partition_of, slot_of, unit_of};
+use hedgerow_in_memory::staging::{EdgeEntries, EdgePlan, EdgePlans, StagedEdges};
 use hedgerow_model::token::{HeldLocks, Stamp, Stamps};
-use hedgerow_model::{
-    CommitTimestamp, Direction, EdgeChange, LabelId, Outcome, Staged, StoredEdge, VertexId,
-};
+use hedgerow_model::{CommitTimestamp, Direction, EdgeChange, LabelId, Staged, StoredEdge, VertexId};
 use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
 
-/// A change of one edge, located in its containers.
+/// The places of the entries of an edge in their containers.
 #[derive(Clone, Copy, Debug)]
-pub struct EdgePlan {
-    changed: bool,
-    /// Edges added and removed.
-    added: u8,
-    removed: u8,
+pub struct EdgePlaces {
     /// The births of the versions in which the entries were located.
     bases: [CommitTimestamp; 2],
     /// The place of each entry, as [`Container::locate`] numbers places.
     places: [u64; 2],
 }
 
-/// Room for the plans of edges that are staged together, of which most commits have one.
-pub(crate) type EdgePlans = SmallVec<[EdgePlan; 1]>;
-
-/// Staged commits of one edge each.
-#[derive(Debug)]
-pub struct StagedEdges<'l> {
-    edges: &'l [StoredEdge],
-    plans: &'l [EdgePlan],
-}
-
 impl<C: Container> Subgraphs<C> {
     /// Plans the changes of the first edges: up to the first that lacks an end, that is in a label
     /// with records, or whose container is missing, would become empty, or would be changed twice.
-    /// Runs each step for all edges before the next step, so that their cache misses overlap.
     #[inline(always)]
     pub(crate) fn stage_edges<'l>(
         &'l self,
         locks: &HeldLocks<'_>,
         edges: &'l [StoredEdge],
-        plans: &'l mut EdgePlans,
-    ) -> Staged<StagedEdges<'l>> {
-        plans.clear();
+        plans: &'l mut EdgePlans<EdgePlaces>,
+    ) -> Staged<StagedEdges<'l, EdgePlaces>> {
         if let [_, _, ..] = edges {
             self.prefetch(edges);
         }
-        let mut entries = EdgeEntries::new();
-        let is_found = |edge: &&'l StoredEdge| {
+        let find = |edge: &'l StoredEdge, entries: &mut EdgeEntries<_>| {
             let (source, destination) = edge.ends();
-            self.exists_now(source)
-                && self.exists_now(destination)
-                && self.find_entries(locks, edge, &mut entries)
+            self.exists_now(source) && self.exists_now(destination) && self.find_entries(locks, edge, entries)
         };
-        let found = edges.iter().take_while(is_found).count();
-        entries.iter().for_each(EdgeEntry::prefetch);
-        let (mut entries, mut changing, mut outcome) = (entries.as_slice(), 0, Outcome::default());
-        let (mut added, mut removed) = (0, 0);
-        for (number, edge) in edges[..found].iter().enumerate() {
-            let (own, others) = entries.split_at(edge.entries().len());
-            let Some(plan) = self.plan_entries(own) else { break };
-            changing |= u64::from(plan.changed) << number;
-            (added, removed) = (added + u64::from(plan.added), removed + u64::from(plan.removed));
-            plans.push(plan);
-            entries = others;
-        }
-        if added + removed > 0 {
-            outcome.count(edges[0].label, added, removed);
-        }
-        Staged { changes: StagedEdges { edges, plans }, commits: plans.len(), changing, outcome }
+        StagedEdges::plan(edges, plans, find, EdgeEntry::prefetch, |_, entries| self.plan_entries(entries))
     }
 
     #[inline(always)]
-    pub(crate) fn apply_edges(&self, stamps: Stamps, StagedEdges { edges, plans }: StagedEdges<'_>) {
-        if let ([edge], [plan]) = (edges, plans) {
-            return self.apply_edge(stamps.first(), edge, plan);
-        }
-        let changes = edges.iter().zip(plans).filter(|(_, plan)| plan.changed);
-        changes.zip(stamps.iter()).for_each(|((edge, plan), stamp)| self.apply_edge(stamp, edge, plan));
+    pub(crate) fn apply_edges(&self, stamps: Stamps, staged: StagedEdges<'_, EdgePlaces>) {
+        staged.apply(stamps, |stamp, edge, plan| self.apply_edge(stamp, edge, &plan.places));
     }
 
     #[inline(never)]
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, places: &EdgePlaces) {
         for (number, (direction, change)) in edge.entries().iter().enumerate() {
             let partition = partition_of(change.owner());
             let chain = self.chain_of(edge.label, *direction, partition).expect("planned with its chain");
-            let base = plan.bases[number];
-            if chain.edit_unseen_at(base, plan.places[number], change, stamp) {
+            let base = places.bases[number];
+            if chain.edit_unseen_at(base, places.places[number], change, stamp) {
                 continue;
             }
             let edits = VersionChange::Edit(change.into());
@@ -131,7 +92,7 @@ impl<C: Container> Subgraphs<C> {
         &'l self,
         locks: &'l HeldLocks<'_>,
         edge: &'l StoredEdge,
-        entries: &mut EdgeEntries<'l, C>,
+        entries: &mut EdgeEntries<EdgeEntry<'l, C>>,
     ) -> bool {
         if is_within_partition(edge) || self.records.has_records(edge.label) {
             return false;
@@ -148,7 +109,7 @@ impl<C: Container> Subgraphs<C> {
     }
 
     #[inline]
-    fn plan_entries(&self, entries: &[EdgeEntry<'_, C>]) -> Option<EdgePlan> {
+    fn plan_entries(&self, entries: &[EdgeEntry<'_, C>]) -> Option<EdgePlan<EdgePlaces>> {
         let (mut added, mut removed, mut changed) = (0, 0, false);
         let (mut bases, mut places) = ([CommitTimestamp::ZERO; 2], [0; 2]);
         for (number, EdgeEntry { direction, change, chain, container }) in entries.iter().enumerate() {
@@ -160,7 +121,8 @@ impl<C: Container> Subgraphs<C> {
             removed += more_removed;
         }
         // An edge counts at most once.
-        Some(EdgePlan { changed, added: added as u8, removed: removed as u8, bases, places })
+        let (added, removed, places) = (added as u8, removed as u8, EdgePlaces { bases, places });
+        Some(EdgePlan { changed, added, removed, places })
     }
 
     /// The chains that store an edge, if they were ever used, each with its change.
@@ -189,9 +151,6 @@ struct EdgeEntry<'l, C: Container> {
     chain: &'l Chain<C>,
     container: &'l C,
 }
-
-/// The entries of all edges planned together.
-type EdgeEntries<'l, C> = SmallVec<[EdgeEntry<'l, C>; 16]>;
 
 impl<C: Container> EdgeEntry<'_, C> {
     #[inline]

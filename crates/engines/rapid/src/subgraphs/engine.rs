@@ -1,12 +1,12 @@
 //! The implementation of [`Engine`].
 
 use crate::subgraphs::container::Container;
-use crate::subgraphs::edge::{EdgePlans, StagedEdges};
+use crate::subgraphs::edge::EdgePlaces;
 use crate::subgraphs::graph::{AdjacencyTable, Subgraphs};
 use crate::subgraphs::partition::{partition_of, unit_of};
 use crate::subgraphs::stage::SubgraphChanges;
 use crate::subgraphs::view::SubgraphView;
-use hedgerow_in_memory::staging::{EachOrCommit, StagingRoom};
+use hedgerow_in_memory::staging::{EachOrCommit, EdgePlans, StagedEdges, StagingRoom};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamps};
 use hedgerow_model::{
     Allowance, Changes, Engine, EngineError, LabelSchema, LockUnit, MaintenanceProgress, MemoryUse,
@@ -17,8 +17,8 @@ use rayon::ThreadPool;
 impl<C: Container> Engine for Subgraphs<C> {
     type Snapshot = ();
     type View<'s> = SubgraphView<'s, C>;
-    type Room = StagingRoom<EdgePlans>;
-    type Staged<'l> = EachOrCommit<StagedEdges<'l>, SubgraphChanges<'l, C>>;
+    type Room = StagingRoom<EdgePlans<EdgePlaces>>;
+    type Staged<'l> = EachOrCommit<StagedEdges<'l, EdgePlaces>, SubgraphChanges<'l, C>>;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(partition_of(vertex))

@@ -62,7 +62,7 @@ mod view;
 
 pub use container::{ChangePlan, Container, Tally};
 pub use cursor::SubgraphCursor;
-pub use edge::StagedEdges;
+pub use edge::EdgePlaces;
 pub use graph::Subgraphs;
 pub use owned::{Content, Owned};
 pub use partition::PARTITION_SIZE;
