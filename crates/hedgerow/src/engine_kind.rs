@@ -40,7 +40,7 @@ impl Default for EngineKind {
 /// Engines of tests and of research that stores may have been made with. The default engine opens
 /// these stores.
 const OTHER_ENGINES: [&str; 7] =
-    ["adjacency-list", "art-fine", "art", "cart", "cart-vec", "cart-ci", "reference"];
+    ["adjacency-list", "art-fine", "art", "cart", "cart-vec", "cart-ci", "example"];
 
 impl EngineKind {
     /// The engines of the library, compiled or not.

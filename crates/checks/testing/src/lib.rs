@@ -12,9 +12,9 @@
 //! - [`durable_tests!`]: the guarantees of an engine that owns files, in [`durable`]: flushed
 //!   commits survive everything, and a failed read ([`reads`]) is an error, never a wrong answer.
 //!
-//! [`mod@reference`] is a small engine, in memory or in files, that passes everything except the
-//! accounting, and the worked example for writing an engine: `docs/writing-an-engine.md` walks
-//! through it.
+//! [`example`] is a whole engine in one file, in memory, that passes the contract:
+//! `docs/writing-an-engine.md` walks through it. [`mod@reference`] is a small engine in files that
+//! also passes the tests of those.
 //!
 //! Other modules:
 //!
@@ -37,6 +37,7 @@ pub mod check;
 pub mod contract;
 pub mod damage;
 pub mod durable;
+pub mod example;
 pub mod failing;
 pub mod flag;
 pub mod labels;

@@ -1,9 +1,11 @@
-//! The small engine on files passes the contract, directly and with its type erased.
+//! The example passes the contract, and so does the engine in files, directly and with its type
+//! erased.
 #![cfg(not(hedgerow_shuttle))]
 
 use hedgerow_erased::{ErasedEngine, Make};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::{Catalog, Durable, EngineError, EngineOptions, Topology};
+use hedgerow_testing::example::Example;
 use hedgerow_testing::reference::{REFERENCE_IN_FILES, ReferenceEngine, ReferenceOptions};
 use hedgerow_testing::simulated::SimulatedFiles;
 use hedgerow_testing::{Tested, TestedDurable};
@@ -69,26 +71,27 @@ impl TestedDurable for NamedReference {
     }
 }
 
-/// The engine in memory.
-struct InMemory;
+/// The engine in memory that is read first.
+struct TestedExample;
 
-impl Tested for InMemory {
-    type Engine = ReferenceEngine;
+impl Tested for TestedExample {
+    type Engine = Example;
 
     const UNIT_SIZE: u32 = 1;
 
-    fn engine(topology: Topology, catalog: Catalog) -> ReferenceEngine {
-        ReferenceEngine::in_memory(topology, &catalog)
+    fn engine(topology: Topology, catalog: Catalog) -> Example {
+        Example::new(EngineOptions { topology, catalog })
     }
 }
 
-mod in_memory {
+mod example {
     use super::*;
-    hedgerow_testing::contract_tests!(InMemory);
+    hedgerow_testing::contract_tests!(TestedExample);
 
     #[test]
     fn readers_see_whole_prefixes_while_writers_and_reclaimers_run() {
-        hedgerow_testing::scenario::readers_see_whole_prefixes_beside_writers_and_reclaimers::<InMemory>();
+        hedgerow_testing::scenario::readers_see_whole_prefixes_beside_writers_and_reclaimers::<TestedExample>(
+        );
     }
 }
 

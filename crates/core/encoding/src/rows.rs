@@ -17,7 +17,7 @@
 use crate::ParallelList;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, EdgeValue, LabelId, Neighbors, ReadError, RecordCursor, VertexId,
-    ViewError,
+    ViewError, cuts_by_work,
 };
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
@@ -80,11 +80,23 @@ pub trait ReadRows: Clone + Sync {
         visit: impl FnMut(EntryKey, &[u8]) -> Result<ControlFlow<B>, ReadError>,
     ) -> Result<ControlFlow<B>, ReadError>;
 
-    /// Partitions the vertices into ranges of about equal work; see [`Adjacency::cuts`].
+    /// Partitions the vertices into ranges of about equal work; see [`Adjacency::cuts`]. By default
+    /// visits everything, and counts the entries of each vertex.
     ///
     /// # Errors
     /// The store could not be read.
-    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError>;
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
+        let mut rows: Vec<(u32, u64)> = Vec::new();
+        let _: ControlFlow<()> = self.visit(EntryKey::rows(0..u32::MAX), |key, _| {
+            match rows.last_mut() {
+                Some((end, entries)) if *end == key.owner + 1 => *entries += 1,
+                _ => rows.push((key.owner + 1, 1)),
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let bound = rows.last().map_or(0, |(end, _)| *end);
+        Ok(cuts_by_work(bound, parts, &rows))
+    }
 }
 
 /// The adjacency of rows, with values of type `W`.

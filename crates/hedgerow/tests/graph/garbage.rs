@@ -1,7 +1,7 @@
 //! The work to free superseded versions, on every engine: n log n steps for n versions of one unit,
 //! and a bounded amount in each call. Counted, not timed.
 
-use crate::engines::REFERENCE;
+use crate::engines::EXAMPLE;
 use crate::oracle::ENGINES;
 use hedgerow::EngineKind;
 use hedgerow::prelude::*;
@@ -93,8 +93,8 @@ fn the_versions_of_one_unit_are_freed_in_n_log_n_steps() {
 #[test]
 fn the_last_snapshot_leaves_what_is_more_than_a_step_to_later_calls() {
     let long = "x".repeat(2000);
-    // The reference drops everything in one step.
-    for engine in ENGINES.into_iter().filter(|engine| *engine != REFERENCE) {
+    // The example drops everything in one step.
+    for engine in ENGINES.into_iter().filter(|engine| *engine != EXAMPLE) {
         for unit in [Unit::Edge, Unit::Vertex] {
             let (graph, label) = graph(engine);
             let open = versions(&graph, label, unit, &long);

@@ -1,6 +1,6 @@
 //! Promises of the types of the API besides their methods: threads, printing, serialization.
 
-use crate::engines::{REFERENCE, counts_later};
+use crate::engines::{EXAMPLE, counts_later};
 use hedgerow::kernels::{Bfs, BfsResult, Csr, Kernel, PageRank, Sssp, SsspResult};
 use hedgerow::prelude::*;
 use hedgerow::{
@@ -145,5 +145,5 @@ fn engines_count_later_as_they_say() {
     for &engine in EngineKind::ALL {
         assert_eq!(counts_later(engine), engine.counts_later(), "{engine}");
     }
-    assert!(!counts_later(REFERENCE));
+    assert!(!counts_later(EXAMPLE));
 }

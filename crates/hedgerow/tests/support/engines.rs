@@ -11,8 +11,8 @@ use hedgerow_testing::simulated::SimulatedFiles;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// The reference engine: in memory, where every commit is one of effects.
-pub const REFERENCE: EngineKind = EngineKind::Erased(&hedgerow_testing::reference::REFERENCE);
+/// The example of an engine: in memory, where every commit is one of effects.
+pub const EXAMPLE: EngineKind = EngineKind::Erased(&hedgerow_testing::example::EXAMPLE);
 
 /// Engine `hybrid` with a log that is archived every few commits.
 pub static HYBRID: NamedEngine = NamedEngine {
@@ -24,12 +24,12 @@ pub static HYBRID: NamedEngine = NamedEngine {
     }),
 };
 
-/// The engines of the library that need no files, and the reference.
+/// The engines of the library that need no files, and the example.
 pub const ENGINES: [EngineKind; 4] =
-    [EngineKind::Rapid, EngineKind::Tel, EngineKind::Erased(&HYBRID), REFERENCE];
+    [EngineKind::Rapid, EngineKind::Tel, EngineKind::Erased(&HYBRID), EXAMPLE];
 
 /// The engines for model tests of whole graphs.
-pub const MODELLED: [EngineKind; 3] = [EngineKind::Rapid, EngineKind::Tel, REFERENCE];
+pub const MODELLED: [EngineKind; 3] = [EngineKind::Rapid, EngineKind::Tel, EXAMPLE];
 
 /// The engines of the library that need no files.
 pub fn in_memory() -> impl Iterator<Item = EngineKind> {

@@ -5,7 +5,6 @@ use super::entry::{Entry, Key, Table};
 use super::file::{name_of, unwritten};
 use super::graph::ReferenceEngine;
 use super::manifest::Flushed;
-use super::recent::Recent;
 use super::sources::Sources;
 use super::stage::ReferenceChanges;
 use super::view::ReferenceView;
@@ -77,28 +76,26 @@ impl Engine for ReferenceEngine {
 
     fn view<'s>(&'s self, snapshot: &'s ReferenceSnapshot, at: &'s Registered) -> ReferenceView<'s> {
         let sources = Arc::clone(&snapshot.0);
-        ReferenceView { engine: self, sources, state: ViewState::Registered(at) }
+        ReferenceView { engine: self, sources, state: ViewState::Registered(at), table: Table::VERTICES }
     }
 
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<ReferenceView<'l>, ReadError> {
-        Ok(ReferenceView { engine: self, sources: self.sources(), state: ViewState::Locked(locks) })
+        let (sources, state) = (self.sources(), ViewState::Locked(locks));
+        Ok(ReferenceView { engine: self, sources, state, table: Table::VERTICES })
     }
 
     fn is_maintenance_due(&self) -> bool {
-        !self.is_in_memory() && self.sources.lock().files.len() >= self.options.files
+        self.sources.lock().files.len() >= self.options.files
     }
 
-    /// Drops the versions that no live timestamp sees: in memory at once, in files by a merge of
-    /// all files into one if there are many. One step does everything, whatever the budget.
+    /// Merges all files into one if there are many, without the versions that no live timestamp
+    /// sees. One step does everything, whatever the budget.
     fn maintain(
         &self,
         live: &LiveTimestamps,
         _units: &UnitLocks<'_>,
         _budget_bytes: usize,
     ) -> Result<MaintenanceProgress, EngineError> {
-        if self.is_in_memory() {
-            return Ok(self.drop_garbage(live).into());
-        }
         let Some(mut work) = self.work.try_lock() else {
             let reclaimed = Reclaimed { more: self.is_maintenance_due(), ..Reclaimed::default() };
             return Ok(MaintenanceProgress { reclaimed, advanced: false });
@@ -115,7 +112,7 @@ impl Engine for ReferenceEngine {
         let merged = work.merged.len();
         while let Some(unread) = work.merged.iter().position(|file| Arc::strong_count(file) == 1) {
             let name = name_of(work.merged[unread].number);
-            self.files().remove(&name).map_err(unwritten(name.clone()))?;
+            self.files.remove(&name).map_err(unwritten(name.clone()))?;
             work.merged.swap_remove(unread);
         }
         Ok(MaintenanceProgress { reclaimed, advanced: advanced || work.merged.len() < merged })
@@ -123,32 +120,9 @@ impl Engine for ReferenceEngine {
 
     fn memory(&self) -> MemoryUse {
         let sources = self.sources();
-        let recent = sources.recent.lock();
-        let retained_bytes = if self.is_in_memory() { recent.superseded_bytes() } else { 0 };
-        let live_bytes = recent.bytes() - retained_bytes;
+        let live_bytes = sources.recent.lock().bytes();
         let index_bytes = sources.files.iter().map(|file| size_of_val(&*file.blocks)).sum();
-        MemoryUse { live_bytes, retained_bytes, index_bytes, ..MemoryUse::default() }
-    }
-}
-
-impl ReferenceEngine {
-    /// Drops the versions in memory that no live timestamp sees.
-    fn drop_garbage(&self, live: &LiveTimestamps) -> Reclaimed {
-        let sources = self.sources.lock();
-        let mut reclaimed = Reclaimed::default();
-        loop {
-            let mut versions = 0;
-            let needed = sources.needed(live, &mut versions);
-            let needed: Recent = needed.map(|entry| entry.expect("no file is read")).collect();
-            if versions == 0 {
-                return reclaimed;
-            }
-            // Deletions of what was dropped just now go in the next round.
-            let mut recent = sources.recent.lock();
-            reclaimed.versions += versions;
-            reclaimed.bytes += recent.bytes() - needed.bytes();
-            *recent = needed;
-        }
+        MemoryUse { live_bytes, index_bytes, ..MemoryUse::default() }
     }
 }
 

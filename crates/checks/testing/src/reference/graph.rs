@@ -1,4 +1,4 @@
-//! The state of the engine: its sources and, in files, the work on them.
+//! The state of the engine: its sources, and the work on them.
 
 use super::entry::{Entry, Key, Table};
 use super::file::{PREFIX, SortedFile, name_of, unwritten};
@@ -10,8 +10,8 @@ use hedgerow_in_memory::vertices::VertexSet;
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Catalog, CommitTimestamp, Counts, EdgeOutcome, EngineError, GrowingCatalog, LockUnit, ParallelEdges,
-    ParallelOutcome, ReadError, Topology, VertexId,
+    CommitTimestamp, Counts, EdgeOutcome, EngineError, GrowingCatalog, LockUnit, ParallelEdges,
+    ParallelOutcome, ReadError, VertexId,
 };
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::{Arc, Mutex};
@@ -19,10 +19,9 @@ use hedgerow_sync::{Arc, Mutex};
 /// A graph in files. See the [module](super).
 pub struct ReferenceEngine {
     pub(super) options: ReferenceOptions,
-    /// The labels. They grow in memory, where nothing has to be named durably.
+    /// The labels, which grow. The store keeps them.
     pub(super) catalog: GrowingCatalog,
-    /// `None` in memory.
-    pub(super) files: Option<Arc<dyn FileSystem>>,
+    pub(super) files: Arc<dyn FileSystem>,
     /// The sources of views. A flush or a merge replaces them as a whole.
     pub(super) sources: Mutex<Arc<Sources>>,
     pub(super) durable_through: AtomicU64,
@@ -67,37 +66,13 @@ impl ReferenceEngine {
         Ok(ReferenceEngine {
             catalog: (&options.catalog).into(),
             options,
-            files: Some(files),
+            files,
             sources: Mutex::new(Arc::new(sources)),
             durable_through: AtomicU64::new(flushed.durable_through.0),
             vertices,
             counts,
             work: Mutex::new(Work { flushed, next_file, merged: Vec::new() }),
         })
-    }
-
-    /// Creates an empty engine in memory.
-    #[must_use]
-    pub fn in_memory(topology: Topology, catalog: &Catalog) -> Self {
-        ReferenceEngine {
-            options: ReferenceOptions { topology, ..ReferenceOptions::default() },
-            catalog: catalog.into(),
-            files: None,
-            sources: Mutex::default(),
-            durable_through: AtomicU64::default(),
-            vertices: VertexSet::default(),
-            counts: Counts::default(),
-            work: Mutex::new(Work { flushed: Flushed::default(), next_file: 0, merged: Vec::new() }),
-        }
-    }
-
-    /// The files of an engine in files.
-    pub(super) fn files(&self) -> &dyn FileSystem {
-        &**self.files.as_ref().expect("the engine owns files")
-    }
-
-    pub(super) fn is_in_memory(&self) -> bool {
-        self.files.is_none()
     }
 
     pub(super) fn sources(&self) -> Arc<Sources> {
@@ -107,7 +82,7 @@ impl ReferenceEngine {
     /// Lists these files durably in the manifest, and makes them the sources of later views, with
     /// the recent changes after the flush.
     pub(super) fn install(&self, files: Vec<Arc<SortedFile>>, flushed: &Flushed) -> Result<(), EngineError> {
-        Manifest::replace(self.files(), flushed, &files)?;
+        Manifest::replace(&*self.files, flushed, &files)?;
         let durable_through = flushed.durable_through;
         let mut sources = self.sources.lock();
         let rest = sources.recent.lock().after(durable_through);
@@ -124,7 +99,7 @@ impl ReferenceEngine {
     ) -> Result<Arc<SortedFile>, EngineError> {
         work.next_file += 1;
         let number = work.next_file - 1;
-        SortedFile::write(self.files(), number, self.options.block_bytes, entries).map(Arc::new)
+        SortedFile::write(&*self.files, number, self.options.block_bytes, entries).map(Arc::new)
     }
 }
 

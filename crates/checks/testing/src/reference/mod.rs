@@ -1,9 +1,7 @@
-//! The reference engine: a small one, in memory or in files, that the tests of graphs compare with
-//! the engines of the library. Also the worked example of `docs/writing-an-engine.md`.
+//! The reference engine: a small one that keeps the graph in files. `docs/writing-an-engine.md`
+//! shows with it how an engine owns files and counts edges later; [`crate::example`] is smaller.
 //!
 //! It is written to be read, not to be fast: it has no cache, so that every read goes to the files.
-//! In memory it has no fast path, so that each of its commits takes the general one, and counts
-//! exactly; in files it counts edges later.
 //!
 //! - `entry.rs`: entries. A commit makes one for each vertex and each neighbor that it changes.
 //! - `recent.rs`: the entries that are in no file, sorted, in memory.
@@ -30,21 +28,13 @@ pub use file::PREFIX;
 pub use graph::ReferenceEngine;
 pub use options::ReferenceOptions;
 pub use stage::ReferenceChanges;
-pub use view::{ReferenceRows, ReferenceView};
+pub use view::ReferenceView;
 
 use hedgerow_erased::{ErasedEngine, Make, NamedEngine};
 use hedgerow_model::EngineOptions;
 use hedgerow_sync::Arc;
 
-/// The engine in memory, for creating graphs by its name.
-pub static REFERENCE: NamedEngine = NamedEngine {
-    name: "reference",
-    make: Make::InMemory(|EngineOptions { topology, catalog }| {
-        ErasedEngine::new(ReferenceEngine::in_memory(topology, &catalog))
-    }),
-};
-
-/// The engine in files.
+/// The engine, for creating graphs by its name.
 pub static REFERENCE_IN_FILES: NamedEngine = NamedEngine {
     name: "reference-files",
     make: Make::InFiles(|files, EngineOptions { topology, catalog }| {

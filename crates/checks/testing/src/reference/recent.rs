@@ -14,21 +14,6 @@ const ENTRY_BYTES: usize = 64;
 pub(super) struct Recent {
     entries: BTreeMap<Version, Content>,
     bytes: usize,
-    /// Bytes of the versions that newer ones of the same key follow, and of deletions.
-    superseded_bytes: usize,
-}
-
-/// Collects entries in the order of their versions, the newest of each key first.
-impl FromIterator<Entry> for Recent {
-    fn from_iter<I: IntoIterator<Item = Entry>>(entries: I) -> Self {
-        let (mut recent, mut newer) = (Recent::default(), None);
-        for Entry { version, content } in entries {
-            let is_superseded = newer.replace(version.key) == Some(version.key) || content.is_none();
-            recent.superseded_bytes += if is_superseded { bytes_of(&content) } else { 0 };
-            recent.insert(version, content);
-        }
-        recent
-    }
 }
 
 /// Approximate memory of a change.
@@ -41,25 +26,15 @@ impl Recent {
         self.bytes
     }
 
-    pub(super) fn superseded_bytes(&self) -> usize {
-        self.superseded_bytes
-    }
-
     /// Adds a version. It replaces a version born at or after `editable_from`, which no reader
     /// sees, as the stamp proves.
     pub(super) fn put(&mut self, stamp: Stamp, key: Key, content: Content) {
         let newest = self.entries.range(Version::all_of(&key.alone())).next();
-        let newest = newest.map(|(version, content)| (*version, bytes_of(content), content.is_none()));
-        if let Some((version, bytes, is_deletion)) = newest {
-            if version.at.0 >= stamp.editable_from() {
-                self.entries.remove(&version);
-                self.bytes -= bytes;
-                self.superseded_bytes -= if is_deletion { bytes } else { 0 };
-            } else if !is_deletion {
-                self.superseded_bytes += bytes;
-            }
+        if let Some(version) = newest.map(|(version, _)| *version)
+            && version.at.0 >= stamp.editable_from()
+        {
+            self.bytes -= self.entries.remove(&version).map_or(0, |content| bytes_of(&content));
         }
-        self.superseded_bytes += if content.is_none() { bytes_of(&content) } else { 0 };
         self.insert(Version { key, at: Reverse(stamp.at()) }, content);
     }
 
@@ -76,7 +51,9 @@ impl Recent {
 
     /// Returns the changes that remain after a flush up to `at`.
     pub(super) fn after(&self, at: CommitTimestamp) -> Recent {
+        let mut rest = Recent::default();
         let newer = self.entries.iter().filter(|(version, _)| version.at.0 > at);
-        newer.map(|(version, content)| Entry { version: *version, content: content.clone() }).collect()
+        newer.for_each(|(version, content)| rest.insert(*version, content.clone()));
+        rest
     }
 }

@@ -4,7 +4,7 @@
 //! holds a lock during the fork.
 
 use super::limits::{FOLDER, folder, in_own_process, succeeded};
-use crate::engines::REFERENCE;
+use crate::engines::EXAMPLE;
 use hedgerow::kernels::{BuildOptions, PageRank};
 use hedgerow::{
     AsOf, CheckpointOptions, CommitTimestamp, CompactOptions, Durability, EngineKind, Error, ErrorKind,
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const EDGES: LabelId = LabelId::DEFAULT;
 
 fn engines() -> impl Iterator<Item = EngineKind> {
-    EngineKind::ALL.iter().copied().chain([REFERENCE])
+    EngineKind::ALL.iter().copied().chain([EXAMPLE])
 }
 
 /// The store of the test of locks, and the file with the process id of the owner's child.

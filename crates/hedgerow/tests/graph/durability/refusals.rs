@@ -9,7 +9,7 @@ use hedgerow::{
 };
 use hedgerow_erased::NamedEngine;
 use hedgerow_log::files::{FileSystem, OpenMode};
-use hedgerow_testing::reference::REFERENCE;
+use hedgerow_testing::example::EXAMPLE;
 use hedgerow_testing::simulated::{Fault, FaultKind, SimulatedFiles};
 use std::fmt::Debug;
 use std::path::Path;
@@ -17,8 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// An engine by the name of one of the laboratory.
-const RESEARCH: EngineKind =
-    EngineKind::Erased(&NamedEngine { name: "adjacency-list", make: REFERENCE.make });
+const RESEARCH: EngineKind = EngineKind::Erased(&NamedEngine { name: "adjacency-list", make: EXAMPLE.make });
 
 fn small() -> GraphOptions {
     GraphOptions::new().segment_bytes(4096)
@@ -200,7 +199,7 @@ fn options_that_differ_are_named_with_both_sides() {
 
 #[test]
 fn a_store_of_an_unknown_engine_opens_with_another_that_is_named() {
-    static UNKNOWN: NamedEngine = NamedEngine { name: "of-tests", make: REFERENCE.make };
+    static UNKNOWN: NamedEngine = NamedEngine { name: "of-tests", make: EXAMPLE.make };
     let folder = tempfile::tempdir().unwrap();
     let graph = small().engine(EngineKind::Erased(&UNKNOWN)).create(folder.path()).unwrap();
     graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
