@@ -127,8 +127,8 @@ impl Engine for Example {
             let newest = versions.front().map_or(0, |(_, content)| bytes_of(content));
             memory.live_bytes = memory.live_bytes + bytes_of(&content) - newest;
             memory.retained_bytes += newest;
-            // The stamp proves that no reader sees these versions.
-            while versions.front().is_some_and(|(born, _)| *born >= stamps.first().editable_from()) {
+            // The stamp proves that no reader sees this version, which the new one replaces.
+            if versions.front().is_some_and(|(born, _)| *born >= stamps.first().editable_from()) {
                 memory.retained_bytes -= versions.pop_front().map_or(0, |(_, content)| bytes_of(&content));
             }
             versions.push_front((stamps.first().at(), content));

@@ -328,8 +328,8 @@ impl<'c> ChangeSlice<'c> {
         self.positions
     }
 
-    /// Returns true if there is no column of values: every change is a put of value 0, as of an edge
-    /// without a value. O(1).
+    /// Returns true if there is no column of values: every change is a put of value 0, as of an
+    /// edge without a value. O(1).
     #[inline]
     #[must_use]
     pub fn are_plain(self) -> bool {
@@ -431,8 +431,8 @@ impl<'s> ChangeSlots<'s> {
         self.positions.len() == 0
     }
 
-    /// Writes the change at the first place left. A change beyond the last place is left out, as is a
-    /// value without a column of them: the caller has made places for all.
+    /// Writes the change at the first place left. A change beyond the last place is left out, as is
+    /// a value without a column of them: the caller has made places for all.
     #[inline]
     pub fn write(&mut self, change: EdgeChange) {
         if let Some(position) = self.positions.next() {

@@ -33,7 +33,7 @@ pub struct EdgePlan<P> {
     pub added: u8,
     /// Edges removed.
     pub removed: u8,
-    /// Where the entries of the edge are.
+    /// The places of the edge's entries.
     pub places: P,
 }
 
