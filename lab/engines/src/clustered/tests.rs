@@ -1,7 +1,7 @@
 //! The structure of a clustered index.
 
 use super::*;
-use hedgerow_model::{Direction, Topology};
+use hedgerow_model::{Direction, EdgeChange, EdgeChanges, Topology};
 use proptest::prelude::*;
 
 /// A slot, ids, and their new value.
@@ -16,9 +16,9 @@ fn try_change(old: Option<&Clustered>, changes: &[Change]) -> Option<Clustered> 
         ids.clone()
             .map(move |id| EdgeChange::new(VertexId::new(*slot), VertexId::new(id), value.map(EdgeValue)))
     });
-    let list: Vec<EdgeChange> = entries.collect();
+    let list: EdgeChanges = entries.collect();
     let mut tally = Tally::new(Topology::Directed, Direction::Out);
-    Clustered::merged(old, ColumnType::Unit, &list, &mut tally)
+    Clustered::merged(old, ColumnType::Unit, list.as_slice(), &mut tally)
 }
 
 fn lengths(partition: &Clustered) -> Vec<usize> {

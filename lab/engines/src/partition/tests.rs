@@ -5,7 +5,7 @@ use crate::clustered::Clustered;
 use crate::radix::{Art, CompressedArt};
 use crate::vertex_index::{VectorOrTree, VertexIndex};
 use hedgerow_in_memory::reclamation::account::measure;
-use hedgerow_model::{Direction, Topology};
+use hedgerow_model::{Direction, EdgeChange, EdgeChanges, Topology};
 use hedgerow_rapid::subgraphs::partition::PARTITION_SIZE;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -29,9 +29,9 @@ fn change<P: Partition>(old: Option<&P>, model: &mut Model, batch: &Batch) -> Op
     let change = |((slot, id), value): (&(u32, u32), &Option<u64>)| {
         EdgeChange::new(VertexId::new(FIRST + slot), VertexId::new(*id), value.map(EdgeValue))
     };
-    let list: Vec<EdgeChange> = batch.iter().map(change).collect();
+    let list: EdgeChanges = batch.iter().map(change).collect();
     let (mut tally, before) = (tally(), model.clone());
-    let new = P::merged(old, COLUMN, &list, &mut tally);
+    let new = P::merged(old, COLUMN, list.as_slice(), &mut tally);
     for (key, value) in batch {
         match value {
             Some(value) => model.insert(*key, *value),

@@ -8,7 +8,7 @@ use super::keys::{byte, last_below, prefix};
 use super::leaf::Leaf;
 use super::subtree::{Child, Node};
 use super::*;
-use hedgerow_model::{Direction, Topology};
+use hedgerow_model::{Direction, EdgeChanges, Topology};
 use std::collections::BTreeMap;
 
 /// The expected content of a tree.
@@ -45,9 +45,9 @@ fn change<L: Leaf>(
     let change = |(id, value): (&u32, &Option<u64>)| {
         EdgeChange::new(VertexId::new(0), VertexId::new(*id), value.map(EdgeValue))
     };
-    let list: Vec<EdgeChange> = changes.iter().map(change).collect();
+    let list: EdgeChanges = changes.iter().map(change).collect();
     let (mut tally, before) = (tally(), model.clone());
-    let next = RadixTree::merged(tree, COLUMN, &list, &mut tally);
+    let next = RadixTree::merged(tree, COLUMN, list.as_slice(), &mut tally);
     for (id, value) in changes {
         match value {
             Some(value) => model.insert(*id, *value),
