@@ -39,8 +39,8 @@ impl Default for EngineKind {
 
 /// Engines of tests and of research that stores may have been made with. The default engine opens
 /// these stores.
-const OTHER_ENGINES: [&str; 7] =
-    ["adjacency-list", "art-fine", "art", "cart", "cart-vec", "cart-ci", "example"];
+const OTHER_ENGINES: [&str; 8] =
+    ["adjacency-list", "art-fine", "art", "cart", "cart-vec", "cart-ci", "example", "reference"];
 
 impl EngineKind {
     /// The engines of the library, compiled or not.

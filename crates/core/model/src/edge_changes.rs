@@ -8,6 +8,9 @@ use std::mem::take;
 use std::ops::Range;
 use std::slice;
 
+#[cfg(test)]
+mod tests;
+
 /// The change of one adjacency entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeChange {
@@ -164,10 +167,10 @@ impl EdgeChanges {
         positions * size_of::<u64>() + values * size_of::<Option<EdgeValue>>()
     }
 
-    /// Makes `changes` places, whose changes are to be written.
+    /// Makes `changes` places in place of all changes. What is not written is unspecified.
     pub fn slots(&mut self, changes: usize, have_values: bool) -> ChangeSlots<'_> {
         if self.positions.capacity() < changes {
-            // Pages of such memory are first touched by the threads that write the changes.
+            // Zeroed pages: the threads that write the positions are the first to touch them.
             self.positions = SmallVec::from_vec(vec![0; changes]);
         }
         self.positions.resize(changes, 0);
@@ -183,7 +186,10 @@ impl EdgeChanges {
                 None => self.positions.sort_unstable(),
             };
         }
-        let mut changes: Vec<EdgeChange> = self.as_slice().iter().collect();
+        if self.positions.is_sorted() {
+            return;
+        }
+        let mut changes: SmallVec<[EdgeChange; 4]> = self.as_slice().iter().collect();
         match pool {
             Some(pool) => pool.install(|| changes.par_sort_unstable_by_key(EdgeChange::position)),
             None => changes.sort_unstable_by_key(EdgeChange::position),
@@ -198,12 +204,22 @@ impl EdgeChanges {
             self.positions.sort_unstable();
             return self.positions.dedup();
         }
+        if self.positions.is_sorted_by(|one, next| one < next) {
+            return;
+        }
         let mut changes: Vec<EdgeChange> = self.as_slice().iter().collect();
         // Stable, so that the last at a position stays last.
         changes.sort_by_key(EdgeChange::position);
-        self.clear();
-        let of_one_entry = changes.chunk_by(|one, next| one.position == next.position);
-        self.extend(of_one_entry.filter_map(|changes| changes.last().copied()));
+        changes.dedup_by(|later, kept| {
+            let is_same = later.position == kept.position;
+            if is_same {
+                *kept = *later;
+            }
+            is_same
+        });
+        // Without room to spare: such lists may stay for long.
+        self.positions = changes.iter().map(EdgeChange::position).collect::<Vec<_>>().into();
+        self.values = changes.iter().map(|change| change.value).collect::<Vec<_>>().into();
     }
 
     /// Keeps the changes for which `is_kept` returns true. O(changes).
@@ -272,13 +288,6 @@ impl<'c> From<&'c EdgeChange> for ChangeSlice<'c> {
 }
 
 impl<'c> ChangeSlice<'c> {
-    /// Puts of edges without values, at these [positions](EdgeChange::position).
-    #[inline]
-    #[must_use]
-    pub fn puts(positions: &'c [u64]) -> Self {
-        ChangeSlice { positions, values: &[] }
-    }
-
     /// The number of changes.
     #[inline]
     #[must_use]
@@ -344,6 +353,7 @@ impl<'c> ChangeSlice<'c> {
     }
 
     /// The number of puts. O(1) if no change is a deletion or has a value, else O(changes).
+    #[inline]
     #[must_use]
     pub fn count_puts(self) -> usize {
         self.positions.len() - self.values.iter().filter(|value| value.is_none()).count()
@@ -372,6 +382,7 @@ impl<'c> ChangeSlice<'c> {
 
     /// The change of a neighbor of the first owner, if all changes have this owner, and ascend.
     /// O(log n).
+    #[inline]
     #[must_use]
     pub fn find(self, neighbor: VertexId) -> Option<EdgeChange> {
         let position = EdgeChange::position_of(self.get(0)?.owner(), neighbor);
@@ -435,91 +446,13 @@ impl<'s> ChangeSlots<'s> {
     /// a value without a column of them: the caller has made places for all.
     #[inline]
     pub fn write(&mut self, change: EdgeChange) {
+        debug_assert!(self.positions.len() > 0, "there is a place for each change");
+        debug_assert!(self.values.len() > 0 || change.value == NO_VALUE, "there is a column for the value");
         if let Some(position) = self.positions.next() {
             *position = change.position;
         }
         if let Some(value) = self.values.next() {
             *value = change.value;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn changes() -> impl Strategy<Value = Vec<EdgeChange>> {
-        let change = (0..4_u32, 0..4_u32, prop::option::weighted(0.8, 0..2_u64));
-        let change = change.prop_map(|(owner, neighbor, value)| {
-            EdgeChange::new(VertexId::new(owner), VertexId::new(neighbor), value.map(EdgeValue))
-        });
-        prop_oneof![
-            prop::collection::vec(change.clone(), 0..30),
-            prop::collection::vec(change.prop_map(|change| EdgeChange { value: NO_VALUE, ..change }), 0..30),
-        ]
-    }
-
-    fn sorted(mut changes: Vec<EdgeChange>) -> Vec<EdgeChange> {
-        changes.sort_by_key(EdgeChange::position);
-        changes
-    }
-
-    proptest! {
-        #[test]
-        fn columns_are_like_a_list_of_changes(first in changes(), second in changes(), cut in 0..30_usize) {
-            let mut columns: EdgeChanges = first.iter().copied().collect();
-            columns.append(second.iter().copied().collect::<EdgeChanges>().as_slice());
-            let all = [first, second].concat();
-            prop_assert_eq!(columns.iter().collect::<Vec<_>>(), all.clone());
-            let cut = cut.min(all.len());
-            let (before, after) = columns.as_slice().split_at(cut);
-            prop_assert_eq!(before.iter().collect::<Vec<_>>(), &all[..cut]);
-            prop_assert_eq!(after.iter().rev().collect::<Vec<_>>(), all[cut..].iter().rev().copied().collect::<Vec<_>>());
-            prop_assert_eq!(after.count_puts(), all[cut..].iter().filter(|change| change.value.is_some()).count());
-            prop_assert_eq!(after.get(0), all.get(cut).copied());
-
-            let has_values = all.iter().any(|change| change.value != NO_VALUE);
-            let mut written = EdgeChanges::new();
-            let mut slots = written.slots(all.len(), has_values);
-            let mut first_slots = slots.take(cut);
-            all[cut..].iter().for_each(|change| slots.write(*change));
-            all[..cut].iter().for_each(|change| first_slots.write(*change));
-            prop_assert_eq!(&written, &columns);
-
-            let mut puts = columns.clone();
-            puts.retain(|change| change.value.is_some());
-            prop_assert!(puts.as_slice().are_puts());
-            prop_assert_eq!(puts.len(), columns.as_slice().count_puts());
-
-            let mut last = columns.clone();
-            last.sort_keeping_last();
-            let stable = sorted(all);
-            let last_of = |changes: &[EdgeChange]| changes[changes.len() - 1];
-            let expected: Vec<_> =
-                stable.chunk_by(|one, next| one.position == next.position).map(last_of).collect();
-            prop_assert_eq!(last.iter().collect::<Vec<_>>(), expected.clone());
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-            for pool in [None, Some(&pool)] {
-                let mut reversed: EdgeChanges = expected.iter().rev().copied().collect();
-                reversed.sort(pool);
-                prop_assert_eq!(&reversed, &last);
-            }
-            let by_owner: Vec<Vec<_>> =
-                last.as_slice().groups(|owner| owner).map(|group| group.iter().collect()).collect();
-            let expected: Vec<_> =
-                expected.chunk_by(|one, next| one.owner() == next.owner()).map(<[_]>::to_vec).collect();
-            prop_assert_eq!(by_owner, expected);
-        }
-    }
-
-    #[test]
-    fn puts_without_values_have_no_column_of_them() {
-        let put = EdgeChange::new(VertexId::new(3), VertexId::new(1), NO_VALUE);
-        let mut changes: EdgeChanges = [put; 9].into_iter().collect();
-        changes.sort(None);
-        assert!(changes.values.is_empty());
-        changes.push(EdgeChange { value: None, ..put });
-        assert_eq!((changes.values.len(), changes.as_slice().count_puts()), (10, 9));
     }
 }

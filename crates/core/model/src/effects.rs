@@ -79,6 +79,7 @@ impl AdjacencyEffects {
         let mut others: EdgeChanges = changes.iter().filter_map(second).collect();
         if topology.is_undirected() {
             changes.append(others.as_slice());
+            drop(others);
             changes.sort(pool);
             return smallvec![AdjacencyEffects { label, direction, changes }];
         }

@@ -103,6 +103,7 @@ impl Topology {
 
     /// The number of edges whose canonical entries are among `entries`. O(entries), O(1) in a
     /// directed graph.
+    #[inline]
     #[must_use]
     pub fn count_edges(self, stored: Direction, entries: ChangeSlice<'_>) -> u64 {
         let count = match (stored, self.is_undirected()) {

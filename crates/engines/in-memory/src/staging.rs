@@ -52,9 +52,9 @@ pub struct StagedEdges<'l, P> {
 
 impl<'l, P> StagedEdges<'l, P> {
     /// Plans the changes of the first edges. Runs each step for all edges before the next step, so
-    /// that their cache misses overlap: `find` adds the entries of an edge, all or none, and
-    /// returns false if the edge cannot be staged in this way; `fetch` may prefetch entries; `plan`
-    /// returns the plan of an edge, from its entries, or `None` as `find` returns false.
+    /// that their cache misses overlap: `find` adds the entries of an edge, or returns false if the
+    /// edge cannot be staged in this way; `fetch` may prefetch entries; `plan` returns the plan of
+    /// an edge, from its entries, or `None` as `find` returns false.
     #[inline(always)]
     pub fn plan<N>(
         edges: &'l [StoredEdge],

@@ -2,9 +2,7 @@
 //! wins.
 
 use hedgerow_model::scatter::{OWNERS_OF_PART, PartRows, ScatteredEntries, ScatteredPart, ScatteredParts};
-use hedgerow_model::{
-    ChangeSlice, ChangeSlots, Column, Direction, EdgeChange, EdgeChanges, EdgeValue, Topology,
-};
+use hedgerow_model::{ChangeSlots, Column, Direction, EdgeChange, EdgeChanges, EdgeValue, Topology};
 use hedgerow_sync::map_chunks;
 use rayon::ThreadPool;
 use std::convert::Infallible;
@@ -21,14 +19,22 @@ const FEWEST_PER_PART: usize = 64;
 /// Parts of owners whose entries are made at a time.
 const PARTS_AT_A_TIME: usize = 16;
 
+/// The new value of an edge, by its number; `None` deletes it.
+pub(crate) type ValueOf<'v> = &'v (dyn Fn(usize) -> Option<EdgeValue> + Sync);
+
 /// The entries, in a stored direction, of changed edges, each owned by its source: sorted; of
-/// several at one position, the last. O(n log n), on the threads of `pool` if given.
-pub(crate) fn entries_of(edges: ChangeSlice<'_>, stored: Stored, pool: Option<&ThreadPool>) -> EdgeChanges {
-    let change = |edge: usize| edges.get(edge).and_then(|change| change.value);
-    match (edges.are_plain(), are_scattered(edges.positions())) {
-        (true, true) => scattered(edges, stored, |_| (), |()| Some(().to_bits()), pool),
-        (false, true) => scattered(edges, stored, |edge| edge as u64, |edge| change(edge as usize), pool),
-        (_, false) => sorted(edges, stored),
+/// several at one position, the last. Without `value_of`, all are puts without values. O(n log n),
+/// on the threads of `pool` if given.
+pub(crate) fn entries_of(
+    edges: &[u64],
+    value_of: Option<ValueOf<'_>>,
+    stored: Stored,
+    pool: Option<&ThreadPool>,
+) -> EdgeChanges {
+    match value_of {
+        _ if !are_scattered(edges) => sorted(edges, value_of, stored),
+        None => scattered(edges, stored, |_| (), |()| Some(().to_bits()), pool),
+        Some(value_of) => scattered(edges, stored, |edge| edge as u64, |edge| value_of(edge as usize), pool),
     }
 }
 
@@ -48,7 +54,7 @@ pub(crate) fn fewest_to_scatter(bound: usize) -> usize {
 /// The entries of edges, [scattered](hedgerow_model::scatter) by owner. `mark_of` returns what to
 /// keep of an edge, by its number, and `value_of` the new value for it.
 fn scattered<W: Column>(
-    edges: ChangeSlice<'_>,
+    edges: &[u64],
     stored: Stored,
     mark_of: impl Fn(usize) -> W + Sync,
     value_of: impl Fn(W) -> Option<EdgeValue> + Sync,
@@ -63,7 +69,7 @@ fn scattered<W: Column>(
         };
         Ok::<_, Infallible>(ScatteredEntries::of(&|| edges.iter().enumerate().map(marked), stored))
     };
-    let Ok(chunks) = map_chunks(pool, edges.positions().chunks(length).enumerate().collect(), entries_of);
+    let Ok(chunks) = map_chunks(pool, edges.chunks(length).enumerate().collect(), entries_of);
     let mut parts = ScatteredParts::new(chunks);
     let mut changes = EdgeChanges::new();
     let mut slots = changes.slots(parts.entries(), size_of::<W>() > 0);
@@ -90,15 +96,17 @@ fn scattered<W: Column>(
     changes
 }
 
-fn sorted(edges: ChangeSlice<'_>, (topology, direction): Stored) -> EdgeChanges {
+fn sorted(edges: &[u64], value_of: Option<ValueOf<'_>>, (topology, direction): Stored) -> EdgeChanges {
     let mut entries = EdgeChanges::with_capacity(edges.len());
-    for edge in edges.iter() {
+    for (number, position) in edges.iter().enumerate() {
+        let value = value_of.map_or(Some(().to_bits()), |value_of| value_of(number));
+        let edge = EdgeChange::at(*position, value);
         if direction == Direction::Out {
             entries.push(edge);
         }
         match topology.second_entry(edge.owner(), edge.neighbor()) {
             Some((stored, owner, neighbor)) if stored == direction => {
-                entries.push(EdgeChange::new(owner, neighbor, edge.value));
+                entries.push(EdgeChange::new(owner, neighbor, value));
             }
             _ => {}
         }
@@ -121,21 +129,17 @@ mod tests {
         ) {
             // Ends in three parts, some of them more often.
             let id = |number: u32| VertexId::new(number * number * 30);
-            let edge = |(number, (one, other)): (usize, (u32, u32))| {
-                let value = (!number.is_multiple_of(3)).then_some(EdgeValue(number as u64));
-                EdgeChange::new(id(one), id(other), value)
-            };
-            let changes: EdgeChanges = ends.into_iter().enumerate().map(edge).collect();
-            let puts = EdgeChanges::puts(changes.as_slice().positions().to_vec());
+            let edge = |(one, other): (u32, u32)| EdgeChange::position_of(id(one), id(other));
+            let edges: Vec<u64> = ends.into_iter().map(edge).collect();
+            let value = |edge: usize| (!edge.is_multiple_of(3)).then_some(EdgeValue(edge as u64));
             let pool = &rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
             for direction in topology.directions() {
                 let stored = (topology, *direction);
                 for pool in [None, Some(pool)] {
-                    let value = |edge| changes.as_slice().get(edge as usize).and_then(|change| change.value);
-                    let found = scattered(changes.as_slice(), stored, |edge| edge as u64, value, pool);
-                    prop_assert_eq!(found, sorted(changes.as_slice(), stored));
-                    let found = scattered(puts.as_slice(), stored, |_| (), |()| Some(EdgeValue(0)), pool);
-                    prop_assert_eq!(found, sorted(puts.as_slice(), stored));
+                    let found = scattered(&edges, stored, |edge| edge as u64, |edge| value(edge as usize), pool);
+                    prop_assert_eq!(found, sorted(&edges, Some(&value), stored));
+                    let found = scattered(&edges, stored, |_| (), |()| Some(EdgeValue(0)), pool);
+                    prop_assert_eq!(found, sorted(&edges, None, stored));
                 }
             }
         }

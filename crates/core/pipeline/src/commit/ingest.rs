@@ -1,7 +1,7 @@
 //! Bulk ingest: many edges as one commit, sorted, deduplicated and applied in parallel, or appended
 //! in the order in which they came.
 
-use crate::commit::entries::entries_of;
+use crate::commit::entries::{ValueOf, entries_of};
 use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::commit::known_ids::KnownIds;
 use crate::commit::resolve::Resolved;
@@ -12,8 +12,8 @@ use crate::store::Store;
 use fixedbitset::FixedBitSet;
 use hedgerow_log::Durability;
 use hedgerow_model::{
-    AdjacencyEffects, AppendedEdges, ChangeSlice, ColumnType, EdgeChange, EdgeChanges, EdgeValue, Effects,
-    Engine, KeyRef, LabelId, Record, Topology, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, AppendedEdges, ColumnType, EdgeChange, EdgeValue, Effects, Engine, KeyRef, LabelId,
+    Record, Topology, VertexChange, VertexEffect, VertexId,
 };
 use hedgerow_sequencer::{LockGuard, Stripes, WriterKind};
 use hedgerow_sync::map_chunks;
@@ -21,7 +21,7 @@ use rayon::ThreadPool;
 use smallvec::SmallVec;
 use std::convert::Infallible;
 
-/// The edges of a bulk ingest, by position.
+/// The edges of a bulk ingest, by number.
 ///
 /// Used as a trait object, so that a bulk ingest is compiled once per engine, not per edge type.
 pub trait BulkEdges: Sync {
@@ -77,7 +77,7 @@ pub trait BulkEdges: Sync {
 pub(super) struct Bulk<'b> {
     pub(super) label: LabelId,
     pub(super) edges: &'b dyn BulkEdges,
-    /// The records of the edges by position, where the label has records.
+    /// The records of the edges by number, where the label has records.
     pub(super) records: Option<&'b [Record]>,
     /// The importer's position to store with the commit.
     pub(super) input: Option<&'b [u8]>,
@@ -141,6 +141,12 @@ impl Store {
         self.assign_missing(edges, &missing, &mut ends, &mut holdings.assigned)?;
         let appends = self.may_append(label) && !ends.is_empty();
         let adjacencies = if appends { SmallVec::new() } else { entries(self.topology, bulk, &ends, pool) };
+        // Before the locks, like the entries.
+        let values: Vec<u64> = match edges.value_type() {
+            ColumnType::Unit => Vec::new(),
+            _ if appends => (0..ends.len()).map(|edge| edges.value(edge).0).collect(),
+            _ => Vec::new(),
+        };
         let appending = if appends { LockGuard::append(&self.units) } else { None };
         let vertices = distinct(&ends, pool);
         let lock = || LockGuard::lock(&self.units, self.stripes_of(vertices.iter().copied()));
@@ -171,11 +177,6 @@ impl Store {
             };
             laid(self, &holdings.held(), bulk, records, &ends, &mut resolved)?;
         }
-        let values: Vec<u64> = match edges.value_type() {
-            ColumnType::Unit => Vec::new(),
-            _ if appends => (0..ends.len()).map(|edge| edges.value(edge).0).collect(),
-            _ => Vec::new(),
-        };
         let appended = appends.then_some(AppendedEdges { label, edges: &ends, values: &values });
         let applied = self.finish(&mut holdings.held(), &resolved, appended, WriterKind::Blind, input)?;
         holdings.assigned.keep();
@@ -196,7 +197,7 @@ impl Store {
             false => assigned.current_or_assign(key),
         };
         let mut known = KnownIds::new(2 * missing.len());
-        for (number, position) in missing.iter().enumerate() {
+        for (number, edge) in missing.iter().enumerate() {
             if let Some(ahead) = missing.get(number + ASSIGN_AHEAD) {
                 // Fetches the places of known keys, too.
                 let unknown = edges.keys(*ahead).into_iter().filter(|key| known.get(*key).is_none());
@@ -206,8 +207,8 @@ impl Store {
                 Some(id) => Ok(id),
                 None => id_of(key).inspect(|id| known.insert(key, *id)),
             };
-            let [source, destination] = edges.keys(*position);
-            ends[*position] = EdgeChange::position_of(once(source)?, once(destination)?);
+            let [source, destination] = edges.keys(*edge);
+            ends[*edge] = EdgeChange::position_of(once(source)?, once(destination)?);
         }
         Ok(())
     }
@@ -248,7 +249,7 @@ struct LookedUp {
     /// Source and destination by edge, as a [position](EdgeChange::position_of); meaningless for
     /// the edges in `missing`.
     ends: Vec<u64>,
-    /// The positions of the edges that lack an endpoint, ascending.
+    /// The numbers of the edges that lack an endpoint, ascending.
     missing: Vec<usize>,
 }
 
@@ -277,18 +278,15 @@ fn entries(
     pool: Option<&ThreadPool>,
 ) -> SmallVec<[AdjacencyEffects; 2]> {
     let Bulk { label, edges, records, .. } = *bulk;
-    let valued = |value_of: &dyn Fn(usize) -> EdgeValue| {
-        let change = |(edge, ends): (usize, &u64)| EdgeChange::at(*ends, Some(value_of(edge)));
-        ends.iter().enumerate().map(change).collect()
+    let number_of = |edge: usize| Some(EdgeValue(edge as u64));
+    let value_of = |edge: usize| Some(edges.value(edge));
+    let value_of: Option<ValueOf<'_>> = match edges.value_type() {
+        _ if records.is_some() => Some(&number_of),
+        ColumnType::Unit => None,
+        _ => Some(&value_of),
     };
-    let valued: EdgeChanges = match edges.value_type() {
-        _ if records.is_some() => valued(&|edge| EdgeValue(edge as u64)),
-        ColumnType::Unit => EdgeChanges::new(),
-        _ => valued(&|edge| edges.value(edge)),
-    };
-    let changes = if valued.is_empty() { ChangeSlice::puts(ends) } else { valued.as_slice() };
     let effects = topology.directions().iter().map(|direction| {
-        let changes = entries_of(changes, (topology, *direction), pool);
+        let changes = entries_of(ends, value_of, (topology, *direction), pool);
         AdjacencyEffects { label, direction: *direction, changes }
     });
     effects.collect()
@@ -301,13 +299,18 @@ fn distinct(ends: &[u64], pool: Option<&ThreadPool>) -> Vec<VertexId> {
     let bound_of = |chunk: &[u64]| Ok::<_, Infallible>(vertices_of(chunk).max());
     let Ok(bounds) = map_chunks(pool, chunks(), bound_of);
     let bound = bounds.into_iter().flatten().max().map_or(0, |last| last.index() + 1);
-    if bound / IDS_PER_WORD <= 2 * ends.len() {
+    // Each thread has a set.
+    if threads * (bound / IDS_PER_WORD) <= 2 * ends.len() {
         let Ok(sets) = map_chunks(pool, chunks(), |chunk| {
             let mut are_ends = FixedBitSet::with_capacity(bound);
             vertices_of(chunk).for_each(|vertex| are_ends.insert(vertex.index()));
             Ok::<_, Infallible>(are_ends)
         });
-        let are_ends = sets.into_iter().reduce(|all, set| &all | &set).unwrap_or_default();
+        let unite = |mut all: FixedBitSet, set: FixedBitSet| {
+            all.union_with(&set);
+            all
+        };
+        let are_ends = sets.into_iter().reduce(unite).unwrap_or_default();
         // Ids have 32 bits.
         return are_ends.ones().map(|id| VertexId::new(id as u32)).collect();
     }

@@ -87,6 +87,6 @@ struct NumberedEdge {
     /// The canonical ends.
     pair: (VertexId, VertexId),
     number: u64,
-    /// Its position.
+    /// Its place in the bulk write.
     edge: usize,
 }

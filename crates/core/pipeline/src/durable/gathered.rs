@@ -2,7 +2,7 @@
 //! several changes of an item suffices, and the engine gets few large commits instead of many small
 //! ones.
 
-use crate::commit::entries::entries_of;
+use crate::commit::entries::{ValueOf, entries_of};
 use crate::error::Error;
 use hedgerow_model::{
     AdjacencyEffects, CommitTimestamp, EdgeChange, EdgeChanges, Effects, Key, LabelId, Topology,
@@ -104,9 +104,11 @@ impl Gathered {
         vertices.retain(|(effect, _)| effect.is_put() || existed(effect.vertex));
         let mut adjacencies = SmallVec::new();
         for (label, edges) in &self.edges {
-            let are_puts = edges.as_slice().are_puts();
+            let (edges, are_puts) = (edges.as_slice(), edges.as_slice().are_puts());
+            let value = |edge: usize| edges.get(edge).and_then(|change| change.value);
+            let value_of: Option<ValueOf<'_>> = if edges.are_plain() { None } else { Some(&value) };
             for direction in topology.directions() {
-                let mut changes = entries_of(edges.as_slice(), (topology, *direction), pool);
+                let mut changes = entries_of(edges.positions(), value_of, (topology, *direction), pool);
                 if !are_puts {
                     changes.retain(|change| change.value.is_some() || existed(change.owner()));
                 }

@@ -70,7 +70,8 @@ impl<P: Copy> Garbage<P> {
         }
     }
 
-    /// Locks the preferred share of `holder`, or the next free one.
+    /// Locks the preferred share of `holder`, or the next free one: a commit files after its stamp,
+    /// so new snapshots would wait with it for the holder of a lock.
     fn share_for(&self, holder: CommitTimestamp) -> MutexGuard<'_, FiledVersions<P>> {
         let (before, from_first) = self.shares.split_at(holder.0 as usize % SHARES);
         let free = from_first.iter().chain(before).find_map(|share| share.try_lock());

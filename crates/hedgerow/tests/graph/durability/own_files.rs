@@ -1,5 +1,5 @@
 //! Graphs on engines that keep edges in files of their own, with options that cause flushes and
-//! merges all the time: `lsm`, and the example engine.
+//! merges all the time: `lsm`, and the reference engine.
 
 use super::failures::fail_operations;
 use super::power::lose_power_on;
