@@ -19,6 +19,9 @@ pub struct EdgeChange {
     pub value: Option<EdgeValue>,
 }
 
+/// Maximum number of changes with values that are sorted by insertion, as of most transactions.
+const MOST_TO_INSERT: usize = 32;
+
 /// A put of an edge without a value.
 const NO_VALUE: Option<EdgeValue> = Some(EdgeValue(0));
 
@@ -121,11 +124,19 @@ impl EdgeChanges {
     /// Adds a change. Amortized O(1).
     #[inline]
     pub fn push(&mut self, change: EdgeChange) {
-        if change.value != NO_VALUE || !self.values.is_empty() {
-            self.values.resize(self.positions.len(), NO_VALUE);
+        if !self.values.is_empty() {
+            self.values.push(change.value);
+        } else if change.value != NO_VALUE {
+            self.begin_values();
             self.values.push(change.value);
         }
         self.positions.push(change.position);
+    }
+
+    /// Begins the column of values, with as much room as that of positions.
+    fn begin_values(&mut self) {
+        self.values.reserve(self.positions.capacity());
+        self.values.resize(self.positions.len(), NO_VALUE);
     }
 
     /// Adds further changes. O(changes of `other`).
@@ -186,16 +197,28 @@ impl EdgeChanges {
                 None => self.positions.sort_unstable(),
             };
         }
-        if self.positions.is_sorted() {
-            return;
+        if self.positions.len() <= MOST_TO_INSERT {
+            return self.sort_by_insertion();
         }
-        let mut changes: SmallVec<[EdgeChange; 4]> = self.as_slice().iter().collect();
+        let mut changes: Vec<EdgeChange> = self.as_slice().iter().collect();
         match pool {
             Some(pool) => pool.install(|| changes.par_sort_unstable_by_key(EdgeChange::position)),
             None => changes.sort_unstable_by_key(EdgeChange::position),
         }
         self.positions.iter_mut().zip(&changes).for_each(|(position, change)| *position = change.position);
         self.values.iter_mut().zip(&changes).for_each(|(value, change)| *value = change.value);
+    }
+
+    /// Sorts both columns. O(n²); allocates nothing.
+    fn sort_by_insertion(&mut self) {
+        for end in 1..self.positions.len() {
+            let mut place = end;
+            while place > 0 && self.positions[place - 1] > self.positions[place] {
+                self.positions.swap(place - 1, place);
+                self.values.swap(place - 1, place);
+                place -= 1;
+            }
+        }
     }
 
     /// Sorts the changes by position, and keeps the last one at each. O(n log n).

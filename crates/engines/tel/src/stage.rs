@@ -191,37 +191,25 @@ impl Tel {
         check_lock(locks, owner);
         let log = self.log_of(table, owner, locks);
         let positions = log.map_or_else(Positions::new, |log| positions_of(log, changes));
-        if log.is_none() && changes.are_puts() && !table.has_records {
-            let (more, added) = (
-                Need { entries: changes.len(), record_bytes: 0 },
-                self.topology.count_edges(table.direction, changes),
-            );
-            let fit = Some(table.fit(more));
-            return Some(PlannedRow {
-                owner,
-                table: number,
-                log,
-                changes,
-                positions,
-                fit,
-                added,
-                removed: 0,
-            });
-        }
         let (mut more, mut deleted) = (Need::default(), 0);
         let (mut added, mut removed) = (0, 0);
-        for (number, change) in changes.iter().enumerate() {
-            // Each edge counts at its canonical entry only.
-            let counts = self.topology.is_canonical_entry(table.direction, owner, change.neighbor());
-            match (positions.get(number).copied().unwrap_or(NEW), change.value) {
-                (NOTHING, _) | (NEW, None) => {}
-                (position, Some(value)) => {
-                    more = more + table.need_of(value);
-                    added += u64::from(counts && position == NEW);
-                }
-                (_, None) => {
-                    deleted += 1;
-                    removed += u64::from(counts);
+        if log.is_none() && changes.are_puts() && !table.has_records {
+            more.entries = changes.len();
+            added = self.topology.count_edges(table.direction, changes);
+        } else {
+            for (number, change) in changes.iter().enumerate() {
+                // Each edge counts at its canonical entry only.
+                let counts = self.topology.is_canonical_entry(table.direction, owner, change.neighbor());
+                match (positions.get(number).copied().unwrap_or(NEW), change.value) {
+                    (NOTHING, _) | (NEW, None) => {}
+                    (position, Some(value)) => {
+                        more = more + table.need_of(value);
+                        added += u64::from(counts && position == NEW);
+                    }
+                    (_, None) => {
+                        deleted += 1;
+                        removed += u64::from(counts);
+                    }
                 }
             }
         }

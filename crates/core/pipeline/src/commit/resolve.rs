@@ -12,9 +12,9 @@ use hashbrown::hash_map::Entry;
 use hedgerow_encoding::encode_record;
 use hedgerow_erased::ErasedView;
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Cursor, Direction, EdgeChange, EdgeOutcome, EdgeValue, EffectRecords,
-    Effects, GraphView, Key, LabelId, Operation, Record, RecordChange, RecordCursor, StoredEdge, Topology,
-    Value, VertexChange, VertexEffect, VertexId,
+    Adjacency, AdjacencyEffects, Cursor, Direction, EdgeChange, EdgeChanges, EdgeOutcome, EdgeValue,
+    EffectRecords, Effects, GraphView, Key, LabelId, Operation, Record, RecordChange, RecordCursor,
+    StoredEdge, Topology, Value, VertexChange, VertexEffect, VertexId,
 };
 use hedgerow_sequencer::VertexCounts;
 use smallvec::SmallVec;
@@ -59,7 +59,7 @@ impl Resolved {
         let deferred_counts = if only_deletes { DeferredCounts::LookedUp } else { DeferredCounts::Bounded };
         let mut resolved = Resolved { only_deletes, deferred_counts, ..Resolved::default() };
         for (direction, change) in edge.entries() {
-            push_entry(&mut resolved.effects, edge.label, *direction, *change);
+            push_entry(&mut resolved.effects, 1, edge.label, (*direction, *change));
         }
         for effects in &mut resolved.effects.adjacencies {
             effects.changes.sort(None);
@@ -452,7 +452,7 @@ impl Resolver<'_> {
                 }
                 let stored = StoredEdge::new(self.store.topology, label, source, destination, value);
                 for (direction, change) in stored.entries() {
-                    push_entry(&mut resolved.effects, label, *direction, *change);
+                    push_entry(&mut resolved.effects, edges.len(), label, (*direction, *change));
                 }
             }
         }
@@ -462,7 +462,7 @@ impl Resolver<'_> {
         for DecidedPair { id: (label, source, destination), value } in pairs {
             let stored = StoredEdge::new(self.store.topology, label, source, destination, value);
             for (direction, change) in stored.entries() {
-                push_entry(&mut resolved.effects, label, *direction, *change);
+                push_entry(&mut resolved.effects, 1, label, (*direction, *change));
             }
         }
         for effects in &mut resolved.effects.adjacencies {
@@ -517,12 +517,20 @@ fn has_record(view: &ErasedView<'_>, vertex: VertexId, record: &Record) -> Resul
     Ok(stored.is_some_and(|stored| encode_record(&stored) == encode_record(record)))
 }
 
-fn push_entry(effects: &mut Effects, label: LabelId, direction: Direction, change: EdgeChange) {
+/// Adds an entry of one of about `edges` edges.
+fn push_entry(
+    effects: &mut Effects,
+    edges: usize,
+    label: LabelId,
+    (direction, change): (Direction, EdgeChange),
+) {
     let same = |effects: &&mut AdjacencyEffects| effects.label == label && effects.direction == direction;
     match effects.adjacencies.iter_mut().find(same) {
         Some(found) => found.changes.push(change),
         None => {
-            let changes = [change].into_iter().collect();
+            // At most two entries of an edge are in one adjacency.
+            let mut changes = EdgeChanges::with_capacity(2 * edges);
+            changes.push(change);
             effects.adjacencies.push(AdjacencyEffects { label, direction, changes });
         }
     }
