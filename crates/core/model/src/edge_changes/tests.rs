@@ -3,14 +3,19 @@
 use super::*;
 use proptest::prelude::*;
 
+/// Few positions, most of them with several changes, or more than are sorted by insertion.
 fn changes() -> impl Strategy<Value = Vec<EdgeChange>> {
-    let change = (0..4_u32, 0..4_u32, prop::option::weighted(0.8, 0..2_u64));
+    prop_oneof![changes_below(4, 30), changes_below(99, 3 * MOST_TO_INSERT)]
+}
+
+fn changes_below(bound: u32, most: usize) -> impl Strategy<Value = Vec<EdgeChange>> {
+    let change = (0..bound, 0..bound, prop::option::weighted(0.8, 0..2_u64));
     let change = change.prop_map(|(owner, neighbor, value)| {
         EdgeChange::new(VertexId::new(owner), VertexId::new(neighbor), value.map(EdgeValue))
     });
     prop_oneof![
-        prop::collection::vec(change.clone(), 0..30),
-        prop::collection::vec(change.prop_map(|change| EdgeChange { value: NO_VALUE, ..change }), 0..30),
+        prop::collection::vec(change.clone(), 0..most),
+        prop::collection::vec(change.prop_map(|change| EdgeChange { value: NO_VALUE, ..change }), 0..most),
     ]
 }
 
