@@ -4,7 +4,7 @@
 //! once, the entries of the other ends are first scattered by owner, and then put in order: in an
 //! undirected graph with those of the first ends, which are read again meanwhile.
 
-use super::{GROUPS_OF_OWNERS, Loading, entries_of, groups};
+use super::{GROUPS_OF_OWNERS, Loading, entry_count, groups};
 use crate::commit::entries::fewest_to_scatter;
 use crate::durable::restored::Batches;
 use crate::error::Error;
@@ -68,7 +68,7 @@ impl Loading<'_, '_> {
         if topology.stored(Direction::In).is_none() {
             return self.put_first_ends::<W>(label, chunks, batches, true);
         }
-        let entries = entries_of(chunks);
+        let entries = entry_count(chunks);
         let fewest = fewest_to_scatter(self.checkpoint.description().counts.vertex_bound as usize);
         if entries < fewest || !batches.scatters {
             return groups(chunks, batches.loaded).try_for_each(|chunks| {
@@ -152,7 +152,7 @@ impl Loading<'_, '_> {
         changes: &mut EdgeChanges,
     ) -> Result<(), Error> {
         let latest = self.latest_to_check(is_to_check)?;
-        let mut slots = changes.slots(entries_of(chunks), size_of::<W>() > 0);
+        let mut slots = changes.slots(entry_count(chunks), size_of::<W>() > 0);
         self.each_chunk(
             chunks,
             |count| slots.take(count),
@@ -169,7 +169,7 @@ impl Loading<'_, '_> {
         is_to_check: bool,
     ) -> Result<Vec<Edge<W>>, Error> {
         let latest = self.latest_to_check(is_to_check)?;
-        let mut edges = Vec::with_capacity(entries_of(chunks));
+        let mut edges = Vec::with_capacity(entry_count(chunks));
         for chunk in chunks {
             self.each_edge(chunk, latest.as_ref(), |edge| edges.push(edge))?;
         }

@@ -120,7 +120,7 @@ fn groups(chunks: &[CheckpointChunk], at_once: usize) -> impl Iterator<Item = &[
 }
 
 /// The number of entries in chunks.
-fn entries_of(chunks: &[CheckpointChunk]) -> usize {
+fn entry_count(chunks: &[CheckpointChunk]) -> usize {
     chunks.iter().map(|chunk| chunk.entries as usize).sum()
 }
 
@@ -169,7 +169,7 @@ impl Loading<'_, '_> {
         chunks: &[CheckpointChunk],
         vertices: &mut Vec<VertexEffect>,
     ) -> Result<(), Error> {
-        vertices.resize(entries_of(chunks), NO_VERTEX);
+        vertices.resize(entry_count(chunks), NO_VERTEX);
         let mut rest = &mut **vertices;
         let take = |count: usize| {
             let (slots, others) = take(&mut rest).split_at_mut(count);
