@@ -1,7 +1,7 @@
 //! Maps edges in the log to entries of adjacencies.
 
 use crate::edge_log::run::Run;
-use hedgerow_model::EdgeChange;
+use hedgerow_model::{EdgeChange, VertexId};
 
 /// The adjacencies, by number, that store the edges of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,28 @@ impl Ends {
             }
             if is_back && !(is_out && edge.owner() == edge.neighbor()) {
                 visit(EdgeChange::new(edge.neighbor(), edge.owner(), edge.value));
+            }
+        }
+    }
+
+    /// Like [`Ends::for_each_change`], for the row of one owner.
+    #[inline]
+    pub(crate) fn for_each_change_of(
+        self,
+        run: &Run<'_>,
+        (adjacency, owner): (u32, VertexId),
+        mut visit: impl FnMut(EdgeChange),
+    ) {
+        let (is_out, is_back) = (self.out == adjacency, self.back == Some(adjacency));
+        if !is_out && !is_back {
+            return;
+        }
+        for (place, edge) in run.edges().enumerate() {
+            let edge = EdgeChange::at(edge, None);
+            let is_first = is_out && edge.owner() == owner;
+            if is_first || is_back && edge.neighbor() == owner {
+                let neighbor = if is_first { edge.neighbor() } else { edge.owner() };
+                visit(EdgeChange::new(owner, neighbor, run.value(place)));
             }
         }
     }

@@ -128,6 +128,7 @@ pub struct Run<'b> {
 impl<'b> Run<'b> {
     /// Reads the run reserved at the start of `words`. Returns the run, or `None` while its entries
     /// are being written, and the number of words that it takes.
+    #[inline]
     pub(crate) fn read(words: &'b [AtomicU64]) -> (Option<Self>, usize) {
         let header = words[1].load(Ordering::Acquire);
         let count = header as u32 as usize;
@@ -173,10 +174,21 @@ impl<'b> Run<'b> {
 
     /// Returns the changes in the order in which they were appended, each owned by the source.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = EdgeChange> + use<'b> {
-        let Run { deletes, edges, values, .. } = *self;
-        edges.iter().enumerate().map(move |(place, edge)| {
-            let bits = || values.get(place).map_or(0, |value| value.load(Ordering::Relaxed));
-            EdgeChange::at(edge.load(Ordering::Relaxed), (!deletes).then(|| EdgeValue(bits())))
-        })
+        let run = *self;
+        run.edges().enumerate().map(move |(place, edge)| EdgeChange::at(edge, run.value(place)))
+    }
+
+    /// Returns the source and the destination of each entry, as a
+    /// [position](EdgeChange::position_of).
+    #[inline]
+    pub(crate) fn edges(&self) -> impl ExactSizeIterator<Item = u64> + use<'b> {
+        self.edges.iter().map(|edge| edge.load(Ordering::Relaxed))
+    }
+
+    /// Returns the value of an entry, or `None` if the edge is deleted.
+    #[inline]
+    pub(crate) fn value(&self, place: usize) -> Option<EdgeValue> {
+        let bits = || self.values.get(place).map_or(0, |value| value.load(Ordering::Relaxed));
+        (!self.deletes).then(|| EdgeValue(bits()))
     }
 }

@@ -190,10 +190,6 @@ fn visit_row(
         return;
     }
     for run in buffer.runs().filter(|run| run.at <= at) {
-        ends(run.table).for_each_change(&run, adjacency, |change| {
-            if change.owner() == wanted {
-                visit(change);
-            }
-        });
+        ends(run.table).for_each_change_of(&run, (adjacency, wanted), &mut visit);
     }
 }
