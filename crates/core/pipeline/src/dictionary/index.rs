@@ -4,7 +4,6 @@ use arc_swap::{ArcSwap, Guard};
 use hedgerow_model::VertexId;
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex, prefetch};
-use std::array;
 
 /// Vertex ids by the hashes of their keys. Lookups take no lock; changes take a mutex.
 ///
@@ -124,14 +123,6 @@ impl OpenIndex {
     #[inline]
     pub(crate) fn prefetch(&self, hash: u64) {
         self.0.prefetch(hash);
-    }
-
-    /// Returns the first cell of the probe sequence of each hash: it holds most ids, and the cache
-    /// misses of several lookups overlap.
-    #[inline]
-    pub(crate) fn first_cells<const N: usize>(&self, hashes: &[u64; N]) -> [Cell; N] {
-        hashes.iter().for_each(|hash| self.prefetch(*hash));
-        array::from_fn(|index| self.0.look_up(self.0.home(hashes[index])))
     }
 }
 
@@ -499,8 +490,7 @@ mod tests {
         let index = Index::new();
         let (hash, largest) = (u64::MAX, VertexId::MAX);
         index.insert(HashedId { hash, id: largest }, |_| hash);
-        let [cell, _] = index.open().first_cells(&[hash, 0]);
-        assert_eq!(cell.candidate(hash), Some(Candidate { id: largest, is_deleted: false }));
+        assert_eq!(ids(&index, hash), [(largest.get(), false)]);
         index.mark_deleted(hash, largest);
         assert_eq!(ids(&index, hash), [(largest.get(), true)]);
         index.remove(hash, largest, |_| hash);

@@ -96,8 +96,10 @@ impl Dictionary {
     }
 
     /// Passes the [current](Dictionary::current) id of each of `count` keys to `found`, with the
-    /// key's index, in order, up to the first key of a wrong kind. Numbers are looked up in
-    /// batches, so that their cache misses overlap.
+    /// key's index, in order. Numbers are looked up in batches, so that their cache misses overlap.
+    ///
+    /// # Errors
+    /// A key of the wrong kind; then not all ids before it have been passed.
     #[inline]
     pub fn current_of_each<'k>(
         &self,
@@ -105,25 +107,25 @@ impl Dictionary {
         key_at: impl Fn(usize) -> KeyRef<'k>,
         mut found: impl FnMut(usize, Option<VertexId>),
     ) -> Result<(), DictionaryError> {
-        let mut first = 0;
-        if let Keys::Numbers(map) = &self.keys {
-            while first + TOGETHER <= count {
-                let (mut numbers, mut all_numbers) = ([0; TOGETHER], true);
-                for (index, number) in numbers.iter_mut().enumerate() {
-                    match key_at(first + index) {
-                        KeyRef::Number(key) => *number = key,
-                        _ => all_numbers = false,
-                    }
-                }
-                if !all_numbers {
-                    break;
-                }
-                let ids = map.current_of_each(&numbers);
-                ids.into_iter().enumerate().for_each(|(index, id)| found(first + index, id));
-                first += TOGETHER;
+        let Keys::Numbers(map) = &self.keys else {
+            return (0..count).try_for_each(|index| self.current(key_at(index)).map(|id| found(index, id)));
+        };
+        let mut numbers = [0; TOGETHER];
+        for first in (0..count).step_by(TOGETHER) {
+            let numbers = &mut numbers[..TOGETHER.min(count - first)];
+            for (number, index) in numbers.iter_mut().zip(first..) {
+                *number = match key_at(index) {
+                    KeyRef::Number(number) => number,
+                    key => return Err(self.wrong_kind(key)),
+                };
             }
+            let mut index = first;
+            map.current_of_each(numbers, |id| {
+                found(index, id);
+                index += 1;
+            });
         }
-        (first..count).try_for_each(|index| self.current(key_at(index)).map(|id| found(index, id)))
+        Ok(())
     }
 
     /// Prefetches the cells where lookups and the insertion of a key begin.

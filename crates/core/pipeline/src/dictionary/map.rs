@@ -6,7 +6,6 @@ use crate::dictionary::slots::Slots;
 use foldhash::fast::FixedState;
 use hedgerow_model::{Key, VertexId};
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
-use std::array;
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
 
@@ -53,7 +52,7 @@ impl DictionaryKey for Box<str> {
 }
 
 /// Number of keys that are looked up together, so that their cache misses overlap.
-pub(crate) const TOGETHER: usize = 16;
+pub(crate) const TOGETHER: usize = 64;
 
 /// A concurrent map between keys and vertex ids. Reads take no lock.
 ///
@@ -67,16 +66,26 @@ pub(crate) struct KeyMap<K: DictionaryKey> {
 }
 
 impl KeyMap<u64> {
-    /// Like [`KeyMap::current`], for a batch of keys, whose cache misses overlap.
+    /// Passes the [current](KeyMap::current) id of each key to `found`, in order. The cache misses
+    /// of up to [`TOGETHER`] keys overlap.
     #[inline]
-    pub(crate) fn current_of_each(&self, keys: &[u64; TOGETHER]) -> [Option<VertexId>; TOGETHER] {
-        let hashes: [u64; TOGETHER] = array::from_fn(|index| Self::hash(&keys[index]));
-        let cells = self.open().first_cells(&hashes);
-        cells.iter().filter_map(|cell| cell.id()).for_each(|id| self.keys.prefetch(id.get()));
-        array::from_fn(|index| match cells[index].candidate(hashes[index]) {
-            Some(Candidate { id, is_deleted: false }) if self.is_key_of(&keys[index], id) => Some(id),
-            _ => self.current(&keys[index]),
-        })
+    pub(crate) fn current_of_each(&self, keys: &[u64], mut found: impl FnMut(Option<VertexId>)) {
+        let mut first = [None; TOGETHER];
+        for keys in keys.chunks(TOGETHER) {
+            let (index, first) = (self.open(), &mut first[..keys.len()]);
+            keys.iter().for_each(|key| index.prefetch(Self::hash(key)));
+            for (first, key) in first.iter_mut().zip(keys) {
+                *first = index.candidates(Self::hash(key)).next();
+                first.iter().for_each(|candidate| self.keys.prefetch(candidate.id.get()));
+            }
+            for (first, key) in first.iter().zip(keys) {
+                found(match *first {
+                    None => None,
+                    Some(Candidate { id, is_deleted: false }) if self.is_key_of(key, id) => Some(id),
+                    Some(_) => self.current(key),
+                });
+            }
+        }
     }
 }
 

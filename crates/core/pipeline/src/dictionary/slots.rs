@@ -42,6 +42,7 @@ impl<S: Default> Slots<S> {
     }
 
     /// Returns the slot of `id`, if its chunk is allocated. O(1).
+    #[inline]
     pub(crate) fn get(&self, id: u32) -> Option<&S> {
         let place = SlotLocation::of(id);
         let chunks = self.segments[place.segment].get()?[place.group].get()?;
