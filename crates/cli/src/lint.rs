@@ -15,12 +15,10 @@ const UNIX_TIMES: std::ops::Range<f64> = 631_152_000.0..4_102_444_800.0;
 pub struct Lint {
     name: String,
     is_edge_list: bool,
-    /// True if the command uses the weights of edges.
-    uses_weights: bool,
     edges: u64,
     sizes: Option<Sizes>,
     name_of_column: Option<String>,
-    /// The number of weights so far, if all of them could be Unix times.
+    /// The number of weights so far, if the command uses them and all could be Unix times.
     times: Option<u64>,
     has_begun: bool,
 }
@@ -43,8 +41,8 @@ impl Lint {
         } else {
             path.display().to_string()
         };
-        let (sizes, name_of_column, times) = (None, None, Some(0));
-        Lint { name, is_edge_list, uses_weights, edges: 0, sizes, name_of_column, times, has_begun: false }
+        let (sizes, name_of_column, times) = (None, None, uses_weights.then_some(0));
+        Lint { name, is_edge_list, edges: 0, sizes, name_of_column, times, has_begun: false }
     }
 
     /// Checks the next batch.
@@ -95,7 +93,7 @@ impl Lint {
         let name = self.name_of_column.as_ref().map(|name| {
             format!("the first line, {name:?}, was read as a key: if it names the column, take it away")
         });
-        let times = self.times.filter(|count| self.uses_weights && *count > 0).map(|_| {
+        let times = self.times.filter(|count| *count > 0).map(|_| {
             "the weights seem to be Unix times: --columns timestamp reads the third column as such".to_owned()
         });
         [sizes, name, times].into_iter().flatten().collect()
@@ -148,16 +146,8 @@ mod tests {
     fn notes<K: VertexKey>(batches: &[&[(K, K, Option<f64>)]]) -> Vec<String> {
         let (name, times) = ("x".to_owned(), Some(0));
         let (sizes, name_of_column) = (None, None);
-        let mut lint = Lint {
-            name,
-            is_edge_list: true,
-            uses_weights: true,
-            edges: 0,
-            sizes,
-            name_of_column,
-            times,
-            has_begun: false,
-        };
+        let mut lint =
+            Lint { name, is_edge_list: true, edges: 0, sizes, name_of_column, times, has_begun: false };
         for edges in batches {
             let edge = |(source, destination, weight): &(K, K, Option<f64>)| Edge {
                 weight: *weight,

@@ -17,8 +17,8 @@ const PLACES_PER_KEY: usize = 4;
 /// The keys of a numbering are never of another kind.
 const OTHER_KIND: &str = "the type of the keys of a builder determines their kind";
 
-/// Places that the table may have for few keys: a mebibyte.
-const FEWEST_PLACES: usize = 1 << 18;
+/// Places that the table may have for few keys: four mebibytes.
+const FEWEST_PLACES: usize = 1 << 20;
 
 /// The ids of the ends of an edge.
 pub type IdPair = (VertexId, VertexId);

@@ -153,6 +153,16 @@ impl<'a> Lines<'a> {
         self.next
     }
 
+    /// The lines that are left, with their ends.
+    pub fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.next..]
+    }
+
+    /// Passes the first `length` bytes of the rest, which are whole lines.
+    pub fn pass(&mut self, length: usize) {
+        self.next += length;
+    }
+
     /// Returns true if no line is left.
     pub fn is_at_end(&self) -> bool {
         self.next == self.bytes.len()
@@ -164,7 +174,7 @@ impl<'a> Iterator for Lines<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<&'a [u8]> {
-        let rest = &self.bytes[self.next..];
+        let rest = self.rest();
         let line = match memchr(b'\n', rest) {
             Some(length) => {
                 self.next += length + 1;

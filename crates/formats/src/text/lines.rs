@@ -3,7 +3,7 @@
 use super::chunk::{Chunk, Lines};
 use super::fields::is_blank_or_comment;
 use super::layout::Layout;
-use super::parse;
+use super::{parse, plain};
 use crate::error::{BadLine, Fault, Problem, excerpt};
 use crate::piece::{LongLine, Piece};
 use crate::{Batch, Columns, Edge, VertexKey};
@@ -57,7 +57,14 @@ impl<K: VertexKey> Parsed<K> {
         }
         let (mut entries, mut long_line) = (0, None);
         let mut lines = Lines::new(&bytes, start);
+        let mut may_be_plain = rules.layout == Layout::Edges && !is_too_long;
         loop {
+            if may_be_plain {
+                let before = piece.batch.edges.len();
+                lines.pass(plain::edges(lines.rest(), &mut piece.batch.edges));
+                let plain = (piece.batch.edges.len() - before) as u64;
+                (piece.line, entries) = (piece.line + plain, entries + plain);
+            }
             let line_start = lines.position();
             let Some(line) = lines.next() else { break };
             piece.line += 1;
@@ -65,6 +72,8 @@ impl<K: VertexKey> Parsed<K> {
                 continue;
             }
             entries += 1;
+            // Lines after an entry of another form probably have this form, too.
+            may_be_plain = false;
             let parsed = if is_too_long {
                 Err(Fault { problem: Problem::LineTooLong { limit }, start: 0, end: line.len() })
             } else if line.len() > UNCUT_LINE && rules.layout == Layout::Adjacency && lines.is_at_end() {

@@ -10,6 +10,7 @@ mod layout;
 mod lines;
 mod matrix;
 mod parse;
+mod plain;
 mod preamble;
 
 pub(crate) use chunk::{Cutter, Lines};

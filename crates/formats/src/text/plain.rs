@@ -1,0 +1,113 @@
+//! Lines of two numbers, which nearly all lines of most edge lists are: read eight digits at a time.
+
+use crate::characters::is_separator;
+use crate::{Edge, VertexKey};
+use hedgerow_model::KeyKind;
+
+/// Powers of ten, by the number of digits.
+const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// Adds the edges of the lines at the start of `bytes` that are two numbers of at most 15 digits,
+/// with one separator between them and a line feed after them. Returns the length of these lines. Does nothing if
+/// keys are texts. O(length).
+#[inline]
+pub(crate) fn edges<K: VertexKey>(bytes: &[u8], edges: &mut Vec<Edge<K>>) -> usize {
+    let mut length = 0;
+    if K::KIND != KeyKind::Number {
+        return length;
+    }
+    while let Some((source, destination, end)) = line(bytes, length) {
+        edges.push(Edge::new(K::of_number(source), K::of_number(destination)));
+        length = end;
+    }
+    length
+}
+
+/// The two numbers of the line at `start`, and the end of the line.
+#[inline]
+fn line(bytes: &[u8], start: usize) -> Option<(u64, u64, usize)> {
+    let (source, separator) = number(bytes, start)?;
+    let (destination, end) = number(bytes, separator + 1)?;
+    (is_separator(bytes[separator]) && bytes[end] == b'\n').then_some((source, destination, end + 1))
+}
+
+/// The number at `start`, and its end, which is not the end of `bytes`.
+#[inline]
+fn number(bytes: &[u8], start: usize) -> Option<(u64, usize)> {
+    let (first, length) = digits(bytes, start)?;
+    match length {
+        0 => None,
+        8 => {
+            let (second, length) = digits(bytes, start + 8)?;
+            (length < 8).then(|| (first * POWERS[length] + second, start + 8 + length))
+        }
+        _ => Some((first, start + length)),
+    }
+}
+
+/// The number of up to eight digits at `start`, and how many they are. `None` near the end of
+/// `bytes`.
+#[inline]
+fn digits(bytes: &[u8], start: usize) -> Option<(u64, usize)> {
+    let word = u64::from_le_bytes(*bytes.get(start..)?.first_chunk()?);
+    // The first byte is the lowest. Digits become 0 to 9; of any other byte, the highest bit is set
+    // in the sum, which carries into later bytes only.
+    let values = word ^ 0x3030_3030_3030_3030;
+    let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & 0x8080_8080_8080_8080;
+    let length = others.trailing_zeros() as usize / 8;
+    // The last digit moves into the highest byte; zeros lead.
+    let digits = values.checked_shl(64 - 8 * length as u32).unwrap_or(0);
+    // Pairs of digits, then fours, then all eight.
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+    let upper = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
+    let lower = (pairs >> 16 & 0x0000_00ff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
+    Some((upper.wrapping_add(lower) >> 32, length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn lines_of_two_numbers_are_read_up_to_the_first_other_line(
+            lines in prop::collection::vec(("[0-9]{1,16}", "[ ,\t]", "[0-9]{1,16}", prop::bool::weighted(0.9)), 0..20),
+            end in "[0-9 \n-]{0,20}|\r\n|.{0,9}",
+        ) {
+            let (mut text, mut expected, mut length) = (String::new(), Vec::new(), None);
+            for (source, separator, destination, is_plain) in lines {
+                if length.is_none() && (!is_plain || source.len().max(destination.len()) > 15) {
+                    length = Some(text.len());
+                }
+                if length.is_none() {
+                    expected.push(Edge::<u64>::new(source.parse().unwrap(), destination.parse().unwrap()));
+                }
+                let space = if is_plain { "" } else { " " };
+                text += &format!("{source}{separator}{destination}{space}\n");
+            }
+            let length = length.unwrap_or(text.len());
+            // Eight bytes are read at a time.
+            text += "# end of the lines\n";
+            text += &end;
+            let mut read = Vec::<Edge<u64>>::new();
+            prop_assert_eq!(edges(text.as_bytes(), &mut read), length);
+            prop_assert_eq!(read, expected);
+        }
+
+        #[test]
+        fn any_bytes_are_read_as_the_general_parser_reads_them(text in "[0-9 ,\t\r\n#a-]{0,60}") {
+            let mut read = Vec::<Edge<u64>>::new();
+            let length = edges(text.as_bytes(), &mut read);
+            let lines = text[..length].lines();
+            let parse = |line: &str| super::super::parse::edge(line.as_bytes(), crate::Columns::Auto).unwrap();
+            prop_assert_eq!(read, lines.map(parse).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn texts_are_left_alone() {
+        let mut read = Vec::<Edge<Box<str>>>::new();
+        assert_eq!((edges(b"1 2\n3 4\n5 6\n", &mut read), read.len()), (0, 0));
+    }
+}
