@@ -131,7 +131,8 @@ impl Input<'_> {
             Weights::Ignored => StaticGraphBuilder::<K>::new(topology, keys),
             Weights::Unit | Weights::FromFile => StaticGraphBuilder::weighted(topology, keys),
         };
-        self.load_static(reader, builder.with_limit(memory.limit_bytes()), weights, means)
+        let builder = builder.with_limit(memory.limit_bytes()).on(means.threads.pool());
+        self.load_static(reader, builder, weights, means)
     }
 
     /// Loads a serialized graph as it lies in its file, if that is possible.
@@ -170,7 +171,7 @@ impl Input<'_> {
     fn load_static<K: VertexKey + AsKey>(
         &self,
         reader: GraphReader<K>,
-        mut builder: StaticGraphBuilder<K>,
+        mut builder: StaticGraphBuilder<'_, K>,
         weights: Weights,
         means: Means<'_>,
     ) -> Result<Loaded, CliError> {

@@ -72,14 +72,14 @@ impl Context<'_> {
 }
 
 /// The graph of a new store, while its files are read.
-struct Unfinished<K> {
-    builder: StaticGraphBuilder<K>,
+struct Unfinished<'p, K> {
+    builder: StaticGraphBuilder<'p, K>,
     records: EdgeRecords,
     /// The properties of the vertices that have any.
     properties: HashMap<VertexId, Record>,
 }
 
-impl<K: VertexKey + AsKey> Unfinished<K> {
+impl<K: VertexKey + AsKey> Unfinished<'_, K> {
     /// Sets the properties of a vertex that was added.
     fn set_properties(&mut self, key: &K, properties: Record) {
         if let Some(vertex) = self.builder.vertex_id(key.as_key()) {
@@ -102,6 +102,7 @@ impl Importer<'_> {
         };
         // A checkpoint has each edge once, whatever ends it is stored from.
         let builder = if target.is_undirected() { builder.from_lesser_ends() } else { builder };
+        let builder = builder.on(self.context.threads.pool());
         let mut graph = Unfinished { builder, records: EdgeRecords::new(), properties: HashMap::new() };
         let read = self.read_files(&mut graph);
         match &read {
@@ -115,7 +116,7 @@ impl Importer<'_> {
         read.and(written)
     }
 
-    fn read_files<K: VertexKey + AsKey>(&mut self, graph: &mut Unfinished<K>) -> Result<(), CliError> {
+    fn read_files<K: VertexKey + AsKey>(&mut self, graph: &mut Unfinished<'_, K>) -> Result<(), CliError> {
         let Context { sources, args, target, threads, console, interrupt, .. } = self.context;
         let means = Means { threads, console, interrupt };
         for (number, source) in sources.iter().enumerate() {
@@ -136,7 +137,7 @@ impl Importer<'_> {
     /// Reads a file whose lines carry properties.
     fn read_lines<K: VertexKey + AsKey>(
         &mut self,
-        graph: &mut Unfinished<K>,
+        graph: &mut Unfinished<'_, K>,
         source: Source<'_>,
         options: &PropertyOptions,
     ) -> Result<(), CliError> {
@@ -172,7 +173,7 @@ impl Importer<'_> {
 
     fn add_lines<K: VertexKey + AsKey>(
         &mut self,
-        graph: &mut Unfinished<K>,
+        graph: &mut Unfinished<'_, K>,
         piece: Encoded<K>,
     ) -> Result<(), CliError> {
         let Encoded { batch, properties, mut values, records, tallies } = piece;
@@ -196,7 +197,7 @@ impl Importer<'_> {
 
     fn add<K: VertexKey + AsKey>(
         &mut self,
-        builder: &mut StaticGraphBuilder<K>,
+        builder: &mut StaticGraphBuilder<'_, K>,
         source: Source<'_>,
         batch: &mut Batch<K>,
     ) -> Result<(), CliError> {
@@ -217,7 +218,7 @@ impl Importer<'_> {
     }
 
     /// Makes the store of the graph, which was read up to the position.
-    fn write<K: VertexKey>(&mut self, graph: Unfinished<K>) -> Result<(), CliError> {
+    fn write<K: VertexKey>(&mut self, graph: Unfinished<'_, K>) -> Result<(), CliError> {
         let Context { target, threads, console, interrupt, .. } = self.context;
         // After a signal, what was read is still written.
         let cancel = interrupt.check().is_ok().then(|| interrupt.token());

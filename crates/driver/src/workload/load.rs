@@ -108,7 +108,7 @@ fn of_text(
     pool: Option<&ThreadPool>,
 ) -> Result<StaticGraph, Failure> {
     let mut reader = GraphReader::<u64>::open_with(path, ReadOptions::default())?;
-    let builder = StaticGraphBuilder::new(topology, KeyKind::Number);
+    let builder = StaticGraphBuilder::new(topology, KeyKind::Number).on(pool);
     let mut builder = if is_once { builder.from_lesser_ends() } else { builder };
     let (end, added) = read_ahead(
         pool,

@@ -10,7 +10,8 @@ pub(crate) use numbering::{IdPair, Numbering};
 use crate::{Batch, VertexKey};
 use hedgerow_kernels::csr::{BuildOptions, Csr, CsrBuilder};
 use hedgerow_model::scatter::OWNERS_OF_PART;
-use hedgerow_model::{GraphView, Key, KeyKind, KeyRef, Topology, VertexId, unit_slice};
+use hedgerow_model::{GraphView, Key, KeyKind, KeyRef, Topology, VertexId};
+use rayon::ThreadPool;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -41,8 +42,8 @@ pub struct StaticGraph {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct StaticGraphBuilder<K> {
-    graph: UnfinishedGraph,
+pub struct StaticGraphBuilder<'p, K> {
+    graph: UnfinishedGraph<'p>,
     keys: PhantomData<fn(K)>,
 }
 
@@ -55,9 +56,9 @@ const UNIT_WEIGHT: u64 = 1f64.to_bits();
 
 /// A graph by vertex ids, whatever the keys: compiled here, with the optimizations of this crate.
 #[derive(Debug)]
-struct UnfinishedGraph {
+struct UnfinishedGraph<'p> {
     numbering: Numbering,
-    edges: UnfinishedEdges,
+    edges: UnfinishedEdges<'p>,
     /// Edges that are not in `edges` yet, and the values of the first of them, as bits: the others
     /// have the weight 1.
     ends: Vec<IdPair>,
@@ -69,13 +70,13 @@ struct UnfinishedGraph {
 }
 
 #[derive(Debug)]
-enum UnfinishedEdges {
-    Plain(CsrBuilder<()>),
-    Weighted(CsrBuilder<f64>),
-    Valued(CsrBuilder<u64>),
+enum UnfinishedEdges<'p> {
+    Plain(CsrBuilder<'p, ()>),
+    Weighted(CsrBuilder<'p, f64>),
+    Valued(CsrBuilder<'p, u64>),
 }
 
-impl<K: VertexKey> StaticGraphBuilder<K> {
+impl<'p, K: VertexKey> StaticGraphBuilder<'p, K> {
     /// A builder of a graph without vertices, whose keys are numbered, unless they are `u64` and
     /// are to be [dense](KeyKind::Dense): ids themselves.
     #[must_use]
@@ -101,7 +102,7 @@ impl<K: VertexKey> StaticGraphBuilder<K> {
         )
     }
 
-    fn with(edges: UnfinishedEdges, keys: KeyKind) -> Self {
+    fn with(edges: UnfinishedEdges<'p>, keys: KeyKind) -> Self {
         let kind = if K::KIND == KeyKind::Number { keys } else { K::KIND };
         let numbering = Numbering::new(kind);
         let (ends, values) = (Vec::new(), Vec::new());
@@ -115,6 +116,17 @@ impl<K: VertexKey> StaticGraphBuilder<K> {
     #[must_use]
     pub fn from_lesser_ends(mut self) -> Self {
         self.graph.is_once = true;
+        self
+    }
+
+    /// Lets threads of a pool take a part of the work on added edges.
+    #[must_use]
+    pub fn on(mut self, pool: Option<&'p ThreadPool>) -> Self {
+        self.graph.edges = match self.graph.edges {
+            UnfinishedEdges::Plain(edges) => UnfinishedEdges::Plain(edges.on(pool)),
+            UnfinishedEdges::Weighted(edges) => UnfinishedEdges::Weighted(edges.on(pool)),
+            UnfinishedEdges::Valued(edges) => UnfinishedEdges::Valued(edges.on(pool)),
+        };
         self
     }
 
@@ -187,7 +199,7 @@ impl<K: VertexKey> StaticGraphBuilder<K> {
     }
 }
 
-impl UnfinishedGraph {
+impl UnfinishedGraph<'_> {
     /// Hands over the edges of `ends` if they are many.
     fn hand_over_many(&mut self) -> Result<(), StaticGraphError> {
         let parts = self.numbering.bound() as usize / OWNERS_OF_PART;
@@ -207,16 +219,18 @@ impl UnfinishedGraph {
             let ordered = |(one, other): IdPair| (one.min(other), one.max(other));
             self.ends.iter_mut().for_each(|ends| *ends = ordered(*ends));
         }
-        match &mut self.edges {
-            UnfinishedEdges::Plain(edges) => edges.add(&self.ends, unit_slice(self.ends.len())),
-            UnfinishedEdges::Weighted(edges) => {
-                self.values.resize(self.ends.len(), UNIT_WEIGHT);
-                edges.add(&self.ends, bytemuck::cast_slice(&self.values));
+        let (ends, mut values) = (std::mem::take(&mut self.ends), std::mem::take(&mut self.values));
+        self.ends = match &mut self.edges {
+            UnfinishedEdges::Plain(edges) => {
+                let units = vec![(); ends.len()];
+                edges.add(ends, units)
             }
-            UnfinishedEdges::Valued(edges) => edges.add(&self.ends, &self.values),
-        }
-        self.ends.clear();
-        self.values.clear();
+            UnfinishedEdges::Weighted(edges) => {
+                values.resize(ends.len(), UNIT_WEIGHT);
+                edges.add(ends, bytemuck::cast_vec(values))
+            }
+            UnfinishedEdges::Valued(edges) => edges.add(ends, values),
+        };
     }
 
     /// Checks that keys and edges, which take this many bytes, are within the limit.

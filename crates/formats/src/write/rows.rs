@@ -63,13 +63,11 @@ fn build<W: Column>(vertices: u32, edges: &[IdPair], weights: &[W], direction: D
     let is_undirected = direction == Direction::Both;
     let mut builder = CsrBuilder::new(if is_undirected { Topology::Undirected } else { Topology::Directed });
     for (edges, weights) in edges.chunks(CHUNK).zip(weights.chunks(CHUNK)) {
-        if direction == Direction::In {
-            let turned: Vec<IdPair> =
-                edges.iter().map(|(source, destination)| (*destination, *source)).collect();
-            builder.add(&turned, weights);
-        } else {
-            builder.add(edges, weights);
-        }
+        let turn = |(source, destination): IdPair| match direction {
+            Direction::In => (destination, source),
+            _ => (source, destination),
+        };
+        builder.add(edges.iter().copied().map(turn).collect(), weights.to_vec());
     }
     let options = BuildOptions { memory: MemoryBudget::bytes(u64::MAX), ..BuildOptions::default() };
     let built = builder.finish(vertices, vertices.into(), options);

@@ -1,10 +1,12 @@
 //! Builds graphs from edges in any order: [scatters](hedgerow_model::scatter) their entries to
 //! parts of consecutive owners as they come, then builds the rows part by part.
 
+use super::chunk::{Chunk, Entries, entries_of};
 use super::rows::{RowBlock, Rows};
 use super::{BuildOptions, Csr, CsrError, Presence};
 use hedgerow_model::scatter::{ScatteredEntries, ScatteredPart, ScatteredParts};
 use hedgerow_model::{Column, CommitTimestamp, Direction, Topology, VertexId};
+use rayon::ThreadPool;
 
 /// Parts whose rows are built at a time. Their entries are freed before the next are built.
 const PARTS_AT_A_TIME: usize = 8;
@@ -28,30 +30,37 @@ pub(super) enum Duplicates {
 ///
 /// let id = VertexId::new;
 /// let mut builder = CsrBuilder::new(Topology::Undirected);
-/// builder.add(&[(id(0), id(1))], &[0.5]);
-/// builder.add(&[(id(1), id(2)), (id(1), id(0))], &[2.0, 1.5]);
+/// builder.add(vec![(id(0), id(1))], vec![0.5]);
+/// builder.add(vec![(id(1), id(2)), (id(1), id(0))], vec![2.0, 1.5]);
 /// let graph = builder.finish(3, 3, BuildOptions::default())?;
 /// assert_eq!(graph.edge_count(LabelId::DEFAULT).exact(), Some(2));
 /// # Ok::<(), hedgerow_kernels::CsrError>(())
 /// ```
 #[derive(Debug)]
-pub struct CsrBuilder<W> {
+pub struct CsrBuilder<'p, W> {
     topology: Topology,
     duplicates: Duplicates,
-    out: Vec<ScatteredEntries<W>>,
-    /// The entries of in-neighbors, if the graph has them.
-    reverse: Vec<ScatteredEntries<W>>,
+    pool: Option<&'p ThreadPool>,
+    chunks: Vec<Chunk<W>>,
+    /// The number of chunks whose memory was given back.
+    given_back: usize,
     edges: u64,
     /// A bound above all ends of edges.
     bound: u32,
 }
 
-impl<W: Column> CsrBuilder<W> {
+impl<'p, W: Column> CsrBuilder<'p, W> {
     /// A builder of a graph without edges.
     #[must_use]
     pub fn new(topology: Topology) -> Self {
-        let (out, reverse) = (Vec::new(), Vec::new());
-        CsrBuilder { topology, duplicates: Duplicates::KeepLast, out, reverse, edges: 0, bound: 0 }
+        let duplicates = Duplicates::KeepLast;
+        CsrBuilder { topology, duplicates, pool: None, chunks: Vec::new(), given_back: 0, edges: 0, bound: 0 }
+    }
+
+    /// Lets threads of a pool scatter added edges, while the caller prepares the next ones.
+    #[must_use]
+    pub fn on(self, pool: Option<&'p ThreadPool>) -> Self {
+        CsrBuilder { pool, ..self }
     }
 
     /// Keeps several edges between two vertices, as repeated neighbors in the order in which they
@@ -63,25 +72,19 @@ impl<W: Column> CsrBuilder<W> {
 
     /// Adds edges with their values, after those that were added before: of several values for one
     /// edge the last one wins, and in an undirected graph an edge may come from either end.
-    /// O(edges).
+    /// Returns memory of former edges for the next ones. O(edges).
     ///
     /// # Panics
     /// There are not as many values as edges.
-    pub fn add(&mut self, edges: &[(VertexId, VertexId)], values: &[W]) {
+    pub fn add(&mut self, edges: Vec<(VertexId, VertexId)>, values: Vec<W>) -> Vec<(VertexId, VertexId)> {
         assert_eq!(edges.len(), values.len(), "a value for each edge");
         let last = edges.iter().map(|(source, destination)| source.max(destination)).max();
         self.bound = self.bound.max(last.map_or(0, |last| last.get() + 1));
-        let edge =
-            |((source, destination), value): (&(VertexId, VertexId), &W)| (*source, *destination, *value);
-        self.push([entries_of(|| edges.iter().zip(values).map(edge), self.topology)], edges.len());
-    }
-
-    fn push(&mut self, chunks: impl IntoIterator<Item = [ScatteredEntries<W>; 2]>, edges: usize) {
-        for [out, reverse] in chunks {
-            self.out.push(out);
-            self.reverse.push(reverse);
-        }
-        self.edges += edges as u64;
+        self.edges += edges.len() as u64;
+        self.chunks.push(Chunk::new(self.topology, edges, values, self.pool));
+        let memory = self.chunks.get(self.given_back).and_then(Chunk::take_memory);
+        self.given_back += usize::from(memory.is_some());
+        memory.unwrap_or_default()
     }
 
     /// Bytes of the edges so far: 6 and those of a value for each direction that is stored, and for
@@ -119,9 +122,11 @@ impl<W: Column> CsrBuilder<W> {
     ) -> Result<Csr, CsrError> {
         let (topology, vertex_bound) = (self.topology, vertex_bound.max(self.bound));
         options.memory.check(self.finished_bytes(vertex_bound), vertex_bound, vertex_count)?;
-        let out = rows_of(vertex_bound, self.out, self.duplicates, options)?;
+        let entries = self.chunks.into_iter().map(|chunk| chunk.into_entries().into());
+        let (out, reverse): (Vec<_>, Vec<_>) = entries.unzip();
+        let out = rows_of(vertex_bound, out, self.duplicates, options)?;
         let has_reverse = topology.stored(Direction::In) == Some(Direction::In);
-        let reverse = || rows_of(vertex_bound, self.reverse, self.duplicates, options);
+        let reverse = || rows_of(vertex_bound, reverse, self.duplicates, options);
         let reverse = has_reverse.then(reverse).transpose()?;
         Ok(Csr {
             timestamp: CommitTimestamp::ZERO,
@@ -182,9 +187,10 @@ fn build<E: Sync, W: Column>(
     let chunk_length = edges.len().div_ceil(options.parts()).max(EDGES_PER_CHUNK);
     let chunks = edges.chunks(chunk_length).collect();
     let entries_of = |chunk: &[E]| Ok(entries_of(|| chunk.iter().map(&parts), topology));
-    let entries = options.map_chunks(chunks, entries_of)?;
+    let entries: Vec<Entries<W>> = options.map_chunks(chunks, entries_of)?;
     let mut builder = CsrBuilder::new(topology);
-    builder.push(entries, edges.len());
+    builder.edges = edges.len() as u64;
+    builder.chunks = entries.into_iter().map(Chunk::of).collect();
     builder.finish(vertex_bound, vertex_bound.into(), options)
 }
 
@@ -200,16 +206,6 @@ fn check_ends<E, W>(
         }
     }
     Ok(())
-}
-
-/// The entries of edges: those of out-neighbors and, if the graph has them, of in-neighbors.
-fn entries_of<W: Column, I: Iterator<Item = (VertexId, VertexId, W)>>(
-    edges: impl Fn() -> I,
-    topology: Topology,
-) -> [ScatteredEntries<W>; 2] {
-    let has_reverse = topology.stored(Direction::In) == Some(Direction::In);
-    let reverse = has_reverse.then(|| ScatteredEntries::of(&edges, (topology, Direction::In)));
-    [ScatteredEntries::of(&edges, (topology, Direction::Out)), reverse.unwrap_or_default()]
 }
 
 /// The rows of the entries that `emit` pushes for every chunk.

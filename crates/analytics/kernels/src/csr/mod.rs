@@ -17,6 +17,7 @@
 //! ```
 
 mod build;
+mod chunk;
 mod copy;
 mod cursor;
 mod error;

@@ -150,7 +150,7 @@ fn check_records(engine: EngineKind, topology: Topology, is_parallel: bool) {
     let ends: Vec<_> = rows.iter().map(ends).collect();
     let builder = CsrBuilder::new(Topology::Directed);
     let mut builder = if is_parallel { builder.with_duplicates() } else { builder };
-    builder.add(&ends, &places);
+    builder.add(ends, places);
     let graph = builder.finish(4, 4, BuildOptions::default()).unwrap();
     let key = |vertex: VertexId| Key::Number(vertex.get().into());
     let age = |vertex: VertexId| match vertex.get() {
