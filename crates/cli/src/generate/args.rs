@@ -1,7 +1,8 @@
 //! Options of `hedgerow generate`.
 
-use crate::options::result_file;
+use crate::options::{result_file, threads};
 use clap::{Args, Subcommand};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -104,6 +105,9 @@ pub struct CommonArgs {
     /// (.gz, .zst); - is standard output
     #[arg(long, value_name = "FILE", default_value = "-", value_parser = result_file())]
     pub output: PathBuf,
+    /// Threads that generate edges, beside the one that writes; by default one per core
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<NonZeroUsize>,
     /// Print what was written as JSON
     #[arg(long)]
     pub json: bool,

@@ -9,10 +9,13 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::outputs::FilesInUse;
+use crate::threads::Threads;
 use crate::{progress, text};
 use args::{CommonArgs, KroneckerArgs, Model, UniformArgs};
-use hedgerow_formats::{Batch, Edge, GraphWriter, Kronecker, Uniform, Weights, WriteOptions};
+use hedgerow_formats::{Batch, Edge, GraphWriter, Kronecker, Uniform, Weights, WriteOptions, read_ahead};
+use rayon::iter::{IntoParallelIterator, ParallelExtend, ParallelIterator};
 use serde::Serialize;
+use std::convert::Infallible;
 use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
@@ -100,7 +103,7 @@ fn report(generated: &Generated, started: Instant, console: &Console) -> Result<
 /// Writes vertices and edges, each generated from its number.
 fn write(
     (vertices, edges): (u64, u64),
-    edge: impl Fn(u64) -> (u64, u64),
+    edge: impl Fn(u64) -> (u64, u64) + Sync,
     common: &CommonArgs,
     console: &Console,
     interrupt: &Interrupt,
@@ -122,17 +125,36 @@ fn write(
         }
     }
     let bar = progress::of_steps(console, "writing", edges);
-    for edges in pieces(edges) {
-        interrupt.check()?;
-        bar.set_position(edges.start);
-        batch.edges.extend(edges.map(|index| {
-            let (source, destination) = edge(index);
-            let weight = weights.as_ref().map(|weights| weights.weight(index) as f64);
-            Edge { weight, ..Edge::new(source, destination) }
-        }));
-        writer.write(&batch).map_err(CliError::Output)?;
-        batch.clear();
-    }
+    let weighted = |index| {
+        let (source, destination) = edge(index);
+        let weight = weights.as_ref().map(|weights| weights.weight(index) as f64);
+        Edge { weight, ..Edge::new(source, destination) }
+    };
+    let threads = Threads::new(common.threads)?;
+    let mut left = pieces(edges);
+    let (_, written) = read_ahead(
+        threads.pool(),
+        |batch: &mut Batch<u64>| {
+            batch.clear();
+            let numbers = left.next().unwrap_or_default();
+            match threads.pool() {
+                None => batch.edges.extend(numbers.clone().map(weighted)),
+                Some(pool) => {
+                    // A parallel range of `u64` does not know its length.
+                    let places = (0..(numbers.end - numbers.start) as usize).into_par_iter();
+                    let edges = places.map(|place| weighted(numbers.start + place as u64));
+                    pool.install(|| batch.edges.par_extend(edges));
+                }
+            }
+            Ok::<_, Infallible>(!numbers.is_empty())
+        },
+        |batch| {
+            interrupt.check()?;
+            bar.inc(batch.edges.len() as u64);
+            writer.write(batch).map_err(CliError::Output)
+        },
+    );
+    written?;
     writer.finish().map_err(CliError::Output)?;
     bar.finish_and_clear();
     Ok(())
