@@ -10,6 +10,7 @@ pub(crate) mod scan {
     use crate::Batch;
     use crate::characters::is_separator;
     use crate::static_graph::{IdPair, Numbering, StaticGraphError};
+    use hedgerow_model::Key;
 
     /// A shortcut internal to this crate, which also seals the trait.
     pub trait Scan: Sized {
@@ -22,6 +23,9 @@ pub(crate) mod scan {
 
         /// The key for a whole field; text may contain any characters.
         fn of_text(text: &str) -> Result<Self, super::Problem>;
+
+        /// The key that a numbering returns.
+        fn of_key(key: Key) -> Self;
 
         /// The key, if it is a number.
         fn as_number(&self) -> Option<u64>;
@@ -57,6 +61,13 @@ pub(crate) mod scan {
             super::VertexKey::parse(text.as_bytes())
         }
 
+        fn of_key(key: Key) -> Self {
+            match key {
+                Key::Number(number) => number,
+                Key::Text(text) => unreachable!("{text:?} is not a number"),
+            }
+        }
+
         #[inline]
         fn as_number(&self) -> Option<u64> {
             Some(*self)
@@ -83,6 +94,13 @@ pub(crate) mod scan {
 
         fn of_text(text: &str) -> Result<Self, super::Problem> {
             Ok(text.into())
+        }
+
+        fn of_key(key: Key) -> Self {
+            match key {
+                Key::Number(number) => Self::of_number(number),
+                Key::Text(text) => text,
+            }
         }
 
         fn as_number(&self) -> Option<u64> {

@@ -145,7 +145,7 @@ fn convert<K: VertexKey + AsKey>(
         writer.write(batch).map_err(graph_output)
     })?;
     let format = writer.format();
-    let complete = writer.complete().map_err(graph_output)?;
+    let complete = writer.complete_on(threads.pool()).map_err(graph_output)?;
     interrupt.check()?;
     if let Some(path) = &args.mapping {
         write_mapping(path, format, complete.written())?;

@@ -155,7 +155,8 @@ fn write(
         },
     );
     written?;
-    writer.finish().map_err(CliError::Output)?;
+    let complete = writer.complete_on(threads.pool()).map_err(CliError::Output)?;
+    complete.finish().map_err(CliError::Output)?;
     bar.finish_and_clear();
     Ok(())
 }

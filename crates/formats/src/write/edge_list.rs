@@ -68,7 +68,7 @@ impl EdgeListWriter {
         self.write_line(edge.source.as_key(), edge.destination.as_key(), edge.weight, edge.timestamp)
     }
 
-    fn write_line(
+    pub(super) fn write_line(
         &mut self,
         source: KeyRef<'_>,
         destination: KeyRef<'_>,

@@ -1,7 +1,7 @@
 //! Writes Matrix Market files.
 
 use super::field::{is_whole, push_weight, unwritable};
-use super::{Direction, Numbered, Output, Rows};
+use super::{Direction, Numbered, Output};
 use crate::text::most_rows;
 use crate::{FormatError, VertexKey};
 use hedgerow_model::VertexId;
@@ -12,12 +12,12 @@ use std::io::Write;
 ///
 /// Refuses a matrix with more rows than readers accept for its number of entries.
 pub(super) fn write<K: VertexKey>(
-    graph: &Numbered<K>,
+    graph: &Numbered<'_, K>,
     undirected: bool,
     output: &mut Output,
 ) -> Result<u64, FormatError> {
     let direction = if undirected { Direction::Both } else { Direction::Out };
-    let rows = Rows::new(graph.vertices(), graph.edges(), graph.weights()?, direction);
+    let rows = graph.rows(graph.weights()?, direction);
     let is_listed = |row: VertexId, column: VertexId| !undirected || column <= row;
     let listed = |(row, columns, _): (VertexId, &[VertexId], _)| {
         columns.iter().filter(|column| is_listed(row, **column)).count() as u64

@@ -20,6 +20,7 @@ use crate::format::{Compression, without_compression};
 use crate::{Batch, Columns, Edge, FormatError, GraphFormat, MAX_ADJACENCY_LINE, VertexKey};
 use field::bad_name;
 pub(crate) use field::{negative, unwritable};
+use rayon::ThreadPool;
 use rows::{Direction, Rows};
 use std::path::{Path, PathBuf};
 use whole::{Numbered, Whole};
@@ -187,33 +188,27 @@ impl<K: VertexKey> GraphWriter<K> {
     /// A key, a weight or a timestamp that the format cannot represent; too many vertices; or the
     /// disk is full.
     pub fn write(&mut self, batch: &Batch<K>) -> Result<(), FormatError> {
-        for vertex in &batch.vertices {
-            match &mut self.target {
-                Target::Lines(_) => self.lost.vertices += 1,
-                Target::Whole { graph, .. } => graph.add_vertex(vertex)?,
+        let Shown { weights, timestamps } = self.shown;
+        match &mut self.target {
+            Target::Whole { graph, .. } => graph.add(batch, weights)?,
+            Target::Lines(writer) => {
+                self.lost.vertices += batch.vertices.len() as u64;
+                for edge in &batch.edges {
+                    let (weight, timestamp) =
+                        (edge.weight.filter(|_| weights), edge.timestamp.filter(|_| timestamps));
+                    writer.write_line(edge.source.as_key(), edge.destination.as_key(), weight, timestamp)?;
+                }
             }
         }
-        for edge in &batch.edges {
-            let shown = self.show(edge);
-            match &mut self.target {
-                Target::Lines(writer) => writer.write_edge(&shown)?,
-                Target::Whole { graph, .. } => graph.add_edge(&shown)?,
-            }
+        let count = |has: fn(&Edge<K>) -> bool| batch.edges.iter().filter(|edge| has(edge)).count() as u64;
+        if !weights {
+            self.lost.weights += count(|edge| edge.weight.is_some());
+        }
+        if !timestamps {
+            self.lost.timestamps += count(|edge| edge.timestamp.is_some());
         }
         self.edges += batch.edges.len() as u64;
         Ok(())
-    }
-
-    /// The edge with the columns of the format.
-    fn show(&mut self, edge: &Edge<K>) -> Edge<K> {
-        let mut shown = edge.clone();
-        if !self.shown.weights {
-            self.lost.weights += u64::from(shown.weight.take().is_some());
-        }
-        if !self.shown.timestamps {
-            self.lost.timestamps += u64::from(shown.timestamp.take().is_some());
-        }
-        shown
     }
 
     /// Returns true if the file can contain weights of edges; otherwise they are left out, and
@@ -236,6 +231,14 @@ impl<K: VertexKey> GraphWriter<K> {
     /// The format cannot represent the graph: a weight is missing or not possible. Or the disk is
     /// full. Nothing is left then.
     pub fn complete(self) -> Result<CompleteFile<K>, FormatError> {
+        self.complete_on(None)
+    }
+
+    /// Like [`complete`](Self::complete); sorts the edges on the threads of a pool.
+    ///
+    /// # Errors
+    /// See [`complete`](Self::complete).
+    pub fn complete_on(self, pool: Option<&ThreadPool>) -> Result<CompleteFile<K>, FormatError> {
         let (format, lost) = (self.format, self.lost);
         match self.target {
             Target::Lines(writer) => {
@@ -243,7 +246,7 @@ impl<K: VertexKey> GraphWriter<K> {
                 Ok(CompleteFile { written, files: vec![writer.complete()?] })
             }
             Target::Whole { graph, file } => {
-                let graph = graph.numbered();
+                let graph = graph.numbered(pool);
                 let (edges, files) = file.write(format, &graph)?;
                 let vertices = Some(u64::from(graph.vertices()));
                 let keys = format.first_number().and_then(|first| graph.into_changed_keys(first));
@@ -266,7 +269,7 @@ impl WholeFile {
     fn write<K: VertexKey>(
         self,
         format: GraphFormat,
-        graph: &Numbered<K>,
+        graph: &Numbered<'_, K>,
     ) -> Result<(u64, Vec<NewFile>), FormatError> {
         let WholeFile { undirected, mut output, vertices } = self;
         let edges = match (format, vertices) {

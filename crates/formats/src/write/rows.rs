@@ -4,6 +4,7 @@ use crate::static_graph::IdPair;
 use hedgerow_kernels::MemoryBudget;
 use hedgerow_kernels::csr::{BuildOptions, Csr, CsrBuilder};
 use hedgerow_model::{Column, Topology, VertexId, unit_slice};
+use rayon::ThreadPool;
 use std::ops::Range;
 
 /// Edges that are added to a graph at a time.
@@ -26,10 +27,16 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// Sorts edges into rows. O(edges · log(largest degree) + vertices).
-    pub fn new(vertices: u32, edges: &[IdPair], weights: Option<&[f64]>, direction: Direction) -> Self {
+    pub fn new(
+        vertices: u32,
+        edges: &[IdPair],
+        weights: Option<&[f64]>,
+        direction: Direction,
+        pool: Option<&ThreadPool>,
+    ) -> Self {
         let graph = match weights {
-            None => build(vertices, edges, unit_slice(edges.len()), direction),
-            Some(weights) => build(vertices, edges, weights, direction),
+            None => build(vertices, edges, unit_slice(edges.len()), direction, pool),
+            Some(weights) => build(vertices, edges, weights, direction, pool),
         };
         Rows { graph, has_weights: weights.is_some() }
     }
@@ -59,17 +66,25 @@ impl Rows {
     }
 }
 
-fn build<W: Column>(vertices: u32, edges: &[IdPair], weights: &[W], direction: Direction) -> Csr {
+fn build<W: Column>(
+    vertices: u32,
+    edges: &[IdPair],
+    weights: &[W],
+    direction: Direction,
+    pool: Option<&ThreadPool>,
+) -> Csr {
     let is_undirected = direction == Direction::Both;
-    let mut builder = CsrBuilder::new(if is_undirected { Topology::Undirected } else { Topology::Directed });
+    let topology = if is_undirected { Topology::Undirected } else { Topology::Directed };
+    let (mut builder, mut chunk) = (CsrBuilder::new(topology).on(pool), Vec::new());
     for (edges, weights) in edges.chunks(CHUNK).zip(weights.chunks(CHUNK)) {
         let turn = |(source, destination): IdPair| match direction {
             Direction::In => (destination, source),
             _ => (source, destination),
         };
-        builder.add(edges.iter().copied().map(turn).collect(), weights.to_vec());
+        chunk.extend(edges.iter().copied().map(turn));
+        chunk = builder.add(chunk, weights.to_vec());
     }
-    let options = BuildOptions { memory: MemoryBudget::bytes(u64::MAX), ..BuildOptions::default() };
+    let options = BuildOptions { pool, memory: MemoryBudget::bytes(u64::MAX), ..BuildOptions::default() };
     let built = builder.finish(vertices, vertices.into(), options);
     built.expect("a build without a limit and without a way to cancel it does not fail")
 }
@@ -84,7 +99,7 @@ mod tests {
         let edges = edges.map(|(source, destination)| (VertexId::new(source), VertexId::new(destination)));
         let weights = [1.0, 2.0, 3.0, 4.0, 5.0];
         let rows = |direction| {
-            let rows = Rows::new(4, &edges, Some(&weights), direction);
+            let rows = Rows::new(4, &edges, Some(&weights), direction, None);
             let weights = rows.weights().unwrap();
             let row = |(_, neighbors, places): (VertexId, &[VertexId], Range<usize>)| {
                 let neighbors = neighbors.iter().map(|neighbor| neighbor.get());
@@ -96,6 +111,6 @@ mod tests {
         assert_eq!(rows(Direction::In), [vec![(2, 1.0)], vec![(0, 3.0), (1, 4.0)], vec![(0, 5.0)], vec![]]);
         let both = [vec![(1, 3.0), (2, 5.0)], vec![(0, 3.0), (1, 4.0)], vec![(0, 5.0)], vec![]];
         assert_eq!(rows(Direction::Both), both);
-        assert_eq!(Rows::new(0, &[], None, Direction::Both).iter().count(), 0);
+        assert_eq!(Rows::new(0, &[], None, Direction::Both, None).iter().count(), 0);
     }
 }

@@ -6,7 +6,7 @@ use crate::{FormatError, VertexKey};
 
 /// Writes the graph; returns the number of neighbors, in an undirected graph in both directions.
 pub(super) fn write<K: VertexKey>(
-    graph: &Numbered<K>,
+    graph: &Numbered<'_, K>,
     undirected: bool,
     is_weighted: bool,
     output: &mut Output,
@@ -16,7 +16,7 @@ pub(super) fn write<K: VertexKey>(
         return Err(refused(graph, &format!("{} vertices", graph.vertices()), reason));
     }
     let weights = if is_weighted { Some(whole_weights(graph)?) } else { None };
-    let rows = |direction| Rows::new(graph.vertices(), graph.edges(), weights, direction);
+    let rows = |direction| graph.rows(weights, direction);
     let out = rows(if undirected { Direction::Both } else { Direction::Out });
     let neighbors = out.neighbors().len() as u64;
     output.buffer().push(u8::from(!undirected));
@@ -46,10 +46,10 @@ fn write_rows(rows: &Rows, output: &mut Output) -> Result<(), FormatError> {
 }
 
 /// The weights, which must all be 32-bit whole numbers.
-fn whole_weights<K: VertexKey>(graph: &Numbered<K>) -> Result<&[f64], FormatError> {
+fn whole_weights<'g, K: VertexKey>(graph: &'g Numbered<'_, K>) -> Result<&'g [f64], FormatError> {
     let weights = match graph.weights()? {
         Some(weights) => weights,
-        None if graph.edges().is_empty() => &[],
+        None if graph.is_empty() => &[],
         None => return Err(refused(graph, "edges without weights", "write .sg, or a graph with weights")),
     };
     // Compares bits: a negative zero would come back as zero.
@@ -63,6 +63,6 @@ fn whole_weights<K: VertexKey>(graph: &Numbered<K>) -> Result<&[f64], FormatErro
     }
 }
 
-fn refused<K: VertexKey>(graph: &Numbered<K>, value: &str, reason: &'static str) -> FormatError {
+fn refused<K: VertexKey>(graph: &Numbered<'_, K>, value: &str, reason: &'static str) -> FormatError {
     FormatError::Unwritable { path: graph.path().into(), value: value.into(), reason, remedy: None }
 }

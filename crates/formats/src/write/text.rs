@@ -1,20 +1,20 @@
 //! Writes whole graphs as text: lines of neighbors, and the pair of LDBC Graphalytics.
 
 use super::field::{check_first, push_key, push_weight};
-use super::{Direction, Numbered, Output, Rows, VertexListWriter};
+use super::{Direction, Numbered, Output, VertexListWriter};
 use crate::{FormatError, VertexKey};
 use hedgerow_model::VertexId;
 
 /// Writes a line for every vertex with its neighbors, split into several where it would exceed
 /// `longest` bytes; returns the number of neighbors.
 pub(super) fn write_adjacency<K: VertexKey>(
-    graph: &Numbered<K>,
+    graph: &Numbered<'_, K>,
     undirected: bool,
     longest: usize,
     output: &mut Output,
 ) -> Result<u64, FormatError> {
     let direction = if undirected { Direction::Both } else { Direction::Out };
-    let rows = Rows::new(graph.vertices(), graph.edges(), None, direction);
+    let rows = graph.rows(None, direction);
     let (mut source, mut field) = (Vec::new(), Vec::new());
     for (vertex, neighbors, _) in rows.iter() {
         let key = graph.key(vertex);
@@ -45,7 +45,7 @@ pub(super) fn write_adjacency<K: VertexKey>(
 /// Writes a file of vertices, and one of edges; returns the number of edges. An undirected edge is
 /// listed once, the smaller key first.
 pub(super) fn write_pair<K: VertexKey>(
-    graph: &Numbered<K>,
+    graph: &Numbered<'_, K>,
     undirected: bool,
     vertices: &mut VertexListWriter,
     edges: &mut Output,
@@ -54,7 +54,7 @@ pub(super) fn write_pair<K: VertexKey>(
         vertices.write(graph.key(vertex).as_key())?;
     }
     let direction = if undirected { Direction::Both } else { Direction::Out };
-    let rows = Rows::new(graph.vertices(), graph.edges(), graph.weights()?, direction);
+    let rows = graph.rows(graph.weights()?, direction);
     let mut count = 0;
     for (vertex, neighbors, places) in rows.iter() {
         let key = graph.key(vertex);
@@ -82,7 +82,7 @@ pub(super) fn write_pair<K: VertexKey>(
 mod tests {
     use super::super::whole::Whole;
     use super::*;
-    use crate::{Edge, GraphFormat, GraphReader, ReadOptions};
+    use crate::{Batch, Edge, GraphFormat, GraphReader, ReadOptions};
     use std::path::Path;
 
     #[test]
@@ -91,14 +91,15 @@ mod tests {
         let path = folder.path().join("graph.adj");
         let mut whole = Whole::<u64>::new(Path::new("graph.adj"), None);
         let edges: Vec<Edge<u64>> = (100..105).map(|to| Edge::new(7, to)).collect();
-        edges.iter().for_each(|edge| whole.add_edge(edge).unwrap());
+        let mut batch = Batch { edges, vertices: Vec::new() };
+        whole.add(&batch, false).unwrap();
         let mut output = Output::create(&path).unwrap();
-        assert_eq!(write_adjacency(&whole.numbered(), false, 9, &mut output).unwrap(), 5);
+        assert_eq!(write_adjacency(&whole.numbered(None), false, 9, &mut output).unwrap(), 5);
         output.finish().unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.starts_with("7 100 101\n7 102 103\n7 104\n100\n"), "{text}");
         let options = ReadOptions { format: Some(GraphFormat::Adjacency), ..ReadOptions::default() };
-        let mut batch = crate::Batch::new();
+        let edges = std::mem::take(&mut batch.edges);
         assert!(GraphReader::open_with(&path, options).unwrap().read_batch(&mut batch).unwrap());
         assert_eq!(batch.edges, edges);
     }

@@ -1,12 +1,12 @@
 //! A graph held in memory until it can be written as a whole.
 
 use super::field::{check_weight, unwritable, unwritable_without};
-use crate::static_graph::IdPair;
-use crate::{Edge, FormatError, Remedy, VertexKey};
-use foldhash::fast::FixedState;
+use super::{Direction, Rows};
+use crate::static_graph::{IdPair, Numbering};
+use crate::{Batch, FormatError, Remedy, VertexKey};
 use hedgerow_model::VertexId;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use rayon::ThreadPool;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 /// The placeholder for a missing weight; no weight is NaN.
@@ -15,24 +15,28 @@ const NO_WEIGHT: f64 = f64::NAN;
 /// Vertices and edges as they come.
 pub(super) struct Whole<K> {
     path: PathBuf,
-    /// The first vertex number, if keys are vertex numbers.
-    first: Option<u64>,
-    /// Keys in order of arrival, unless keys are vertex numbers.
-    keys: Vec<K>,
-    ids: HashMap<K, u32, FixedState>,
-    /// The number of vertices, if keys are vertex numbers.
-    bound: u32,
+    ids: Ids,
     edges: Vec<IdPair>,
     /// Empty while no edge has a weight.
     weights: Vec<f64>,
+    keys: PhantomData<fn(K)>,
+}
+
+/// The ids of the vertices.
+enum Ids {
+    /// In order of arrival.
+    Arrival(Numbering),
+    /// Keys are numbers from `first` on, and below `first + bound`.
+    Numbers { first: u64, bound: u32 },
 }
 
 /// A graph whose vertices are numbered from 0 in the order of their keys.
-pub(crate) struct Numbered<K> {
+pub(crate) struct Numbered<'p, K> {
     path: PathBuf,
     keys: Keys<K>,
     edges: Vec<IdPair>,
     weights: Vec<f64>,
+    pool: Option<&'p ThreadPool>,
 }
 
 enum Keys<K> {
@@ -45,84 +49,76 @@ enum Keys<K> {
 impl<K: VertexKey> Whole<K> {
     /// Accepts any keys, or vertex numbers from `first` on.
     pub fn new(path: &Path, first: Option<u64>) -> Self {
-        let (keys, ids, edges, weights) = (Vec::new(), HashMap::default(), Vec::new(), Vec::new());
-        Whole { path: path.into(), first, keys, ids, bound: 0, edges, weights }
+        let ids = match first {
+            Some(first) => Ids::Numbers { first, bound: 0 },
+            None => Ids::Arrival(Numbering::new(K::KIND)),
+        };
+        Whole { path: path.into(), ids, edges: Vec::new(), weights: Vec::new(), keys: PhantomData }
     }
 
-    pub fn add_vertex(&mut self, key: &K) -> Result<(), FormatError> {
-        self.id(key).map(drop)
-    }
-
-    pub fn add_edge(&mut self, edge: &Edge<K>) -> Result<(), FormatError> {
-        let ends = (VertexId::new(self.id(&edge.source)?), VertexId::new(self.id(&edge.destination)?));
-        if let Some(weight) = edge.weight {
-            check_weight(weight, &self.path)?;
-            self.weights.resize(self.edges.len(), NO_WEIGHT);
-            self.weights.push(weight);
+    /// Adds vertices and edges, with their weights if `with_weights`.
+    pub fn add(&mut self, batch: &Batch<K>, with_weights: bool) -> Result<(), FormatError> {
+        let before = self.edges.len();
+        match &mut self.ids {
+            Ids::Arrival(numbering) => {
+                let assigned = K::assign_ids(batch, numbering, &mut self.edges);
+                assigned.map_err(|_| too_many(&self.path, "one more vertex"))?;
+            }
+            Ids::Numbers { first, bound } => {
+                let mut id_of = |key: &K| number(&self.path, key, *first, bound);
+                batch.vertices.iter().try_for_each(|vertex| id_of(vertex).map(drop))?;
+                for edge in &batch.edges {
+                    self.edges.push((id_of(&edge.source)?, id_of(&edge.destination)?));
+                }
+            }
         }
-        self.edges.push(ends);
+        for (place, edge) in (before..).zip(&batch.edges).filter(|_| with_weights) {
+            if let Some(weight) = edge.weight {
+                check_weight(weight, &self.path)?;
+                self.weights.resize(place, NO_WEIGHT);
+                self.weights.push(weight);
+            }
+        }
         Ok(())
     }
 
-    fn id(&mut self, key: &K) -> Result<u32, FormatError> {
-        if let Some(first) = self.first {
-            return self.number(key, first);
-        }
-        let next = self.keys.len() as u32;
-        match self.ids.entry(key.clone()) {
-            Entry::Occupied(known) => Ok(*known.get()),
-            Entry::Vacant(_) if next == u32::MAX => Err(too_many(&self.path, key)),
-            Entry::Vacant(new) => {
-                new.insert(next);
-                self.keys.push(key.clone());
-                Ok(next)
-            }
-        }
-    }
-
-    fn number(&mut self, key: &K, first: u64) -> Result<u32, FormatError> {
-        let id = key.as_number().and_then(|number| number.checked_sub(first));
-        let Some(id) = id else {
-            let reason =
-                "vertices of this format are numbered from 1; without dense keys they are renumbered";
-            return Err(unwritable_without(Remedy::MappedKeys, &self.path, &format!("{key:?}"), reason));
-        };
-        match u32::try_from(id) {
-            Ok(id) if id < u32::MAX => {
-                self.bound = self.bound.max(id + 1);
-                Ok(id)
-            }
-            _ => Err(too_many(&self.path, key)),
-        }
-    }
-
-    /// Sorts the vertices by their keys.
-    pub fn numbered(mut self) -> Numbered<K> {
+    /// Sorts the vertices by their keys. The rows of the graph will be built on the pool.
+    pub fn numbered(mut self, pool: Option<&ThreadPool>) -> Numbered<'_, K> {
         if !self.weights.is_empty() {
             self.weights.resize(self.edges.len(), NO_WEIGHT);
         }
-        let Whole { path, first, keys, ids, bound, mut edges, weights } = self;
-        drop(ids);
-        let keys = match first {
-            Some(first) => Keys::Numbers { first, count: bound },
-            None => {
-                let mut order: Vec<u32> = (0..keys.len() as u32).collect();
-                order.sort_unstable_by(|one, other| keys[*one as usize].cmp(&keys[*other as usize]));
+        let Whole { path, ids, mut edges, weights, .. } = self;
+        let keys = match ids {
+            Ids::Numbers { first, bound } => Keys::Numbers { first, count: bound },
+            Ids::Arrival(numbering) => {
+                let ids = (0..numbering.bound()).map(VertexId::new);
+                let mut keys: Vec<(K, VertexId)> = ids.map(|id| (K::of_key(numbering.key(id)), id)).collect();
+                drop(numbering);
+                keys.sort_unstable();
                 let mut rank = vec![VertexId::default(); keys.len()];
-                (0..).zip(&order).for_each(|(new, old)| rank[*old as usize] = VertexId::new(new));
+                (0..).zip(&keys).for_each(|(new, (_, old))| rank[old.index()] = VertexId::new(new));
                 for (source, destination) in &mut edges {
                     (*source, *destination) = (rank[source.index()], rank[destination.index()]);
                 }
-                let mut keys = keys;
-                keys.sort_unstable();
-                Keys::Sorted(keys)
+                Keys::Sorted(keys.into_iter().map(|(key, _)| key).collect())
             }
         };
-        Numbered { path, keys, edges, weights }
+        Numbered { path, keys, edges, weights, pool }
     }
 }
 
-impl<K: VertexKey> Numbered<K> {
+/// The vertex of a key that is its number, counted from `first`.
+fn number<K: VertexKey>(path: &Path, key: &K, first: u64, bound: &mut u32) -> Result<VertexId, FormatError> {
+    let Some(id) = key.as_number().and_then(|number| number.checked_sub(first)) else {
+        let reason = "vertices of this format are numbered from 1; without dense keys they are renumbered";
+        return Err(unwritable_without(Remedy::MappedKeys, path, &format!("{key:?}"), reason));
+    };
+    let id = VertexId::try_from(id).map_err(|_| too_many(path, &format!("{key:?}")))?;
+    *bound = (*bound).max(id.get() + 1);
+    Ok(id)
+}
+
+impl<K: VertexKey> Numbered<'_, K> {
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -134,9 +130,14 @@ impl<K: VertexKey> Numbered<K> {
         }
     }
 
-    /// Edges in the order in which they came.
-    pub fn edges(&self) -> &[IdPair] {
-        &self.edges
+    /// Returns true if there are no edges.
+    pub fn is_empty(&self) -> bool {
+        self.edges.is_empty()
+    }
+
+    /// Sorts the edges into rows, with these weights if given.
+    pub fn rows(&self, weights: Option<&[f64]>, direction: Direction) -> Rows {
+        Rows::new(self.vertices(), &self.edges, weights, direction, self.pool)
     }
 
     /// The weight of every edge, which must all have one; `None` if no edge has one.
@@ -169,6 +170,6 @@ impl<K: VertexKey> Numbered<K> {
 }
 
 #[cold]
-fn too_many<K: VertexKey>(path: &Path, key: &K) -> FormatError {
-    unwritable(path, &format!("{key:?}"), "there can be 4294967295 vertices at most")
+fn too_many(path: &Path, key: &str) -> FormatError {
+    unwritable(path, key, "there can be 4294967295 vertices at most")
 }
