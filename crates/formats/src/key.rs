@@ -24,7 +24,7 @@ pub(crate) mod scan {
         /// The key for a whole field; text may contain any characters.
         fn of_text(text: &str) -> Result<Self, super::Problem>;
 
-        /// The key that a numbering returns.
+        /// Converts a key of a numbering of such keys.
         fn of_key(key: Key) -> Self;
 
         /// The key, if it is a number.

@@ -86,12 +86,12 @@
 //! | file | content |
 //! |---|---|
 //! | `reader.rs`, `piece.rs`, `progress.rs` | the readers of applications; pieces of files, put into batches in their order; the progress of reading |
-//! | `read_ahead.rs` | contents read while those before them are visited |
+//! | `read_ahead.rs` | contents read or generated while those before them are visited |
 //! | `options.rs` | options for reading |
 //! | `source.rs`, `format.rs` | decompressed bytes of a file; the detection of formats and of files that belong together |
 //! | `text/chunk.rs`, `mod.rs` | lines cut into chunks; chunks parsed in parallel while the next are cut |
 //! | `text/preamble.rs`, `matrix.rs` | the first lines: names of columns, the kind of a matrix |
-//! | `text/lines.rs`, `parse.rs`, `fields.rs` | from a chunk to edges, from a line to an edge, from a field to a value |
+//! | `text/lines.rs`, `plain.rs`, `parse.rs`, `fields.rs` | from a chunk to edges, from a line of two numbers or any line to an edge, from a field to a value |
 //! | `key.rs`, `characters.rs` | vertex keys; the bytes that separate fields, and the bytes that no field contains |
 //! | `serialized.rs` | reads the binary format of the GAP suite |
 //! | `static_graph/` | whole files as static graphs; `numbering.rs`: ids of keys |

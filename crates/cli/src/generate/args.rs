@@ -105,7 +105,7 @@ pub struct CommonArgs {
     /// (.gz, .zst); - is standard output
     #[arg(long, value_name = "FILE", default_value = "-", value_parser = result_file())]
     pub output: PathBuf,
-    /// Threads that generate edges, beside the one that writes; by default one per core
+    /// Threads that generate edges, and sort them if the format needs that; by default one per core
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
     /// Print what was written as JSON

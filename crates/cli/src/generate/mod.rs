@@ -110,6 +110,7 @@ fn write(
 ) -> Result<(), CliError> {
     let options = WriteOptions { undirected: common.undirected, ..WriteOptions::default() };
     FilesInUse::default().check_graph("--output", &common.output, &options)?;
+    let threads = Threads::new(common.threads)?;
     let mut writer = GraphWriter::create(&common.output, &options).map_err(CliError::Output)?;
     if common.weights && !writer.holds_weights() {
         return Err(CliError::NoPlaceForWeights(common.output.clone()));
@@ -130,7 +131,6 @@ fn write(
         let weight = weights.as_ref().map(|weights| weights.weight(index) as f64);
         Edge { weight, ..Edge::new(source, destination) }
     };
-    let threads = Threads::new(common.threads)?;
     let mut left = pieces(edges);
     let (_, written) = read_ahead(
         threads.pool(),
@@ -156,6 +156,7 @@ fn write(
     );
     written?;
     let complete = writer.complete_on(threads.pool()).map_err(CliError::Output)?;
+    interrupt.check()?;
     complete.finish().map_err(CliError::Output)?;
     bar.finish_and_clear();
     Ok(())

@@ -53,6 +53,23 @@ fn uniform_graphs_and_weights_are_the_same_for_the_same_seed() {
 }
 
 #[test]
+fn the_threads_do_not_change_the_graph() {
+    let folder = Folder::new();
+    for (model, name) in [
+        ("kronecker --scale 14 --edge-factor 9", "g.el"),
+        ("uniform --vertices 9999 --edges 150000 --weights", "g.wsg"),
+    ] {
+        for threads in [1, 3] {
+            folder
+                .hedgerow(&format!("generate {model} --threads {threads} --output {threads}{name}"))
+                .success();
+        }
+        let read = |threads| std::fs::read(folder.path(&format!("{threads}{name}"))).unwrap();
+        assert!(read(1) == read(3), "{name}");
+    }
+}
+
+#[test]
 fn a_stream_is_an_edge_list_of_changes_in_the_order_of_time() {
     let folder = Folder::new();
     let arguments = "generate stream --vertices 100 --changes 2000 --deletions 0.3 --output stream.txt";

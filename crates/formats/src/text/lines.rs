@@ -72,7 +72,7 @@ impl<K: VertexKey> Parsed<K> {
                 continue;
             }
             entries += 1;
-            // Lines after an entry of another form probably have this form, too.
+            // Lines after an entry of another form probably have that form, too.
             may_be_plain = false;
             let parsed = if is_too_long {
                 Err(Fault { problem: Problem::LineTooLong { limit }, start: 0, end: line.len() })

@@ -186,7 +186,7 @@ impl<K: VertexKey> GraphWriter<K> {
     ///
     /// # Errors
     /// A key, a weight or a timestamp that the format cannot represent; too many vertices; or the
-    /// disk is full.
+    /// disk is full. Then a part of the batch may have been added.
     pub fn write(&mut self, batch: &Batch<K>) -> Result<(), FormatError> {
         let Shown { weights, timestamps } = self.shown;
         match &mut self.target {

@@ -8,7 +8,7 @@ use rayon::ThreadPool;
 use std::ops::Range;
 
 /// Edges that are added to a graph at a time.
-const CHUNK: usize = 1 << 19;
+const CHUNK: usize = if cfg!(test) { 2 } else { 1 << 19 };
 
 /// The direction of the edges in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,8 +98,9 @@ mod tests {
         let edges = [(2, 0), (0, 2), (0, 1), (1, 1), (0, 2)];
         let edges = edges.map(|(source, destination)| (VertexId::new(source), VertexId::new(destination)));
         let weights = [1.0, 2.0, 3.0, 4.0, 5.0];
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         let rows = |direction| {
-            let rows = Rows::new(4, &edges, Some(&weights), direction, None);
+            let rows = Rows::new(4, &edges, Some(&weights), direction, Some(&pool));
             let weights = rows.weights().unwrap();
             let row = |(_, neighbors, places): (VertexId, &[VertexId], Range<usize>)| {
                 let neighbors = neighbors.iter().map(|neighbor| neighbor.get());

@@ -49,7 +49,7 @@ fn write_rows(rows: &Rows, output: &mut Output) -> Result<(), FormatError> {
 fn whole_weights<'g, K: VertexKey>(graph: &'g Numbered<'_, K>) -> Result<&'g [f64], FormatError> {
     let weights = match graph.weights()? {
         Some(weights) => weights,
-        None if graph.is_empty() => &[],
+        None if !graph.has_edges() => &[],
         None => return Err(refused(graph, "edges without weights", "write .sg, or a graph with weights")),
     };
     // Compares bits: a negative zero would come back as zero.

@@ -1,6 +1,6 @@
 //! A graph held in memory until it can be written as a whole.
 
-use super::field::{check_weight, unwritable, unwritable_without};
+use super::field::{check_weight, unwritable_without};
 use super::{Direction, Rows};
 use crate::static_graph::{IdPair, Numbering};
 use crate::{Batch, FormatError, Remedy, VertexKey};
@@ -62,7 +62,7 @@ impl<K: VertexKey> Whole<K> {
         match &mut self.ids {
             Ids::Arrival(numbering) => {
                 let assigned = K::assign_ids(batch, numbering, &mut self.edges);
-                assigned.map_err(|_| too_many(&self.path, "one more vertex"))?;
+                assigned.map_err(|_| too_many(&self.path, format!("{} vertices", numbering.count() + 1)))?;
             }
             Ids::Numbers { first, bound } => {
                 let mut id_of = |key: &K| number(&self.path, key, *first, bound);
@@ -72,7 +72,10 @@ impl<K: VertexKey> Whole<K> {
                 }
             }
         }
-        for (place, edge) in (before..).zip(&batch.edges).filter(|_| with_weights) {
+        if !with_weights {
+            return Ok(());
+        }
+        for (place, edge) in (before..).zip(&batch.edges) {
             if let Some(weight) = edge.weight {
                 check_weight(weight, &self.path)?;
                 self.weights.resize(place, NO_WEIGHT);
@@ -113,7 +116,7 @@ fn number<K: VertexKey>(path: &Path, key: &K, first: u64, bound: &mut u32) -> Re
         let reason = "vertices of this format are numbered from 1; without dense keys they are renumbered";
         return Err(unwritable_without(Remedy::MappedKeys, path, &format!("{key:?}"), reason));
     };
-    let id = VertexId::try_from(id).map_err(|_| too_many(path, &format!("{key:?}")))?;
+    let id = VertexId::try_from(id).map_err(|_| too_many(path, format!("vertex {key:?}")))?;
     *bound = (*bound).max(id.get() + 1);
     Ok(id)
 }
@@ -130,9 +133,9 @@ impl<K: VertexKey> Numbered<'_, K> {
         }
     }
 
-    /// Returns true if there are no edges.
-    pub fn is_empty(&self) -> bool {
-        self.edges.is_empty()
+    /// Returns true if there are edges.
+    pub fn has_edges(&self) -> bool {
+        !self.edges.is_empty()
     }
 
     /// Sorts the edges into rows, with these weights if given.
@@ -170,6 +173,7 @@ impl<K: VertexKey> Numbered<'_, K> {
 }
 
 #[cold]
-fn too_many(path: &Path, key: &str) -> FormatError {
-    unwritable(path, key, "there can be 4294967295 vertices at most")
+fn too_many(path: &Path, value: String) -> FormatError {
+    let reason = "there can be 4294967295 vertices at most";
+    FormatError::Unwritable { path: path.into(), value, reason, remedy: None }
 }

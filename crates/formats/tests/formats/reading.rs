@@ -209,6 +209,37 @@ fn bad_lines_can_be_skipped() {
 }
 
 #[test]
+fn lines_of_two_numbers_count_like_all_others() {
+    let edge = |number: u64| (number * 7919 % 100_000, number * 104_729);
+    // Lines that are not just two numbers, each after this many others.
+    let odd = [(0, "# first"), (999, "1  x"), (20_000, ""), (20_001, "7 8 0.5"), (29_999, "1 y")];
+    let (mut file, mut line, mut expected, mut bad_lines) =
+        ("\u{feff}".to_owned(), 0, Vec::new(), Vec::new());
+    for number in 0..30_000 {
+        for (_, text) in odd.iter().filter(|(before, _)| *before == number) {
+            line += 1;
+            file += &format!("{text}\n");
+            if text.starts_with('1') {
+                bad_lines.push((line, 3 + u64::from(text.contains("  "))));
+            }
+            if text.starts_with('7') {
+                expected.push((7, 8));
+            }
+        }
+        line += 1;
+        expected.push(edge(number));
+        file += &format!("{} {}\n", edge(number).0, edge(number).1);
+    }
+    let whole = read_text(&file, &ReadOptions { skip_bad_lines: true, ..text() });
+    whole.end.unwrap();
+    let edges: Vec<_> = whole.read.edges.iter().map(|edge| (edge.source, edge.destination)).collect();
+    assert!(edges == expected);
+    let examples: Vec<_> = whole.reader.skipped().examples.iter().map(|bad| (bad.line, bad.column)).collect();
+    assert_eq!(examples, bad_lines);
+    assert_eq!(bad_line(file.as_bytes(), &text()).line, bad_lines[0].0);
+}
+
+#[test]
 fn an_error_ends_the_reading_and_keeps_what_came_before() {
     let mut reader = GraphReader::<u64>::from_reader("graph", &b"1 2\nx y\n3 4\n"[..], text()).unwrap();
     let mut batch = hedgerow_formats::Batch::new();

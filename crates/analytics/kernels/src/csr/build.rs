@@ -10,6 +10,8 @@ use rayon::ThreadPool;
 
 /// Parts whose rows are built at a time. Their entries are freed before the next are built.
 const PARTS_AT_A_TIME: usize = 8;
+/// Chunks of added edges that may wait for each thread of a pool.
+const CHUNKS_PER_THREAD: usize = 2;
 /// Fewer edges than this are not worth a chunk of their own.
 const EDGES_PER_CHUNK: usize = 1 << 16;
 
@@ -72,7 +74,7 @@ impl<'p, W: Column> CsrBuilder<'p, W> {
 
     /// Adds edges with their values, after those that were added before: of several values for one
     /// edge the last one wins, and in an undirected graph an edge may come from either end.
-    /// Returns memory of former edges for the next ones. O(edges).
+    /// Returns an empty list, in the memory of former edges where possible. O(edges).
     ///
     /// # Panics
     /// There are not as many values as edges.
@@ -82,13 +84,20 @@ impl<'p, W: Column> CsrBuilder<'p, W> {
         self.bound = self.bound.max(last.map_or(0, |last| last.get() + 1));
         self.edges += edges.len() as u64;
         self.chunks.push(Chunk::new(self.topology, edges, values, self.pool));
-        let memory = self.chunks.get(self.given_back).and_then(Chunk::take_memory);
-        self.given_back += usize::from(memory.is_some());
-        memory.unwrap_or_default()
+        let most = self.pool.map_or(0, |pool| CHUNKS_PER_THREAD * pool.current_num_threads());
+        let mut memory = Vec::new();
+        while let Some(chunk) = self.chunks.get(self.given_back) {
+            let are_many = self.chunks.len() - self.given_back > most;
+            let Some(given_back) = chunk.take_memory(self.topology, are_many) else { break };
+            memory = given_back;
+            self.given_back += 1;
+        }
+        memory
     }
 
     /// Bytes of the edges so far: 6 and those of a value for each direction that is stored, and for
-    /// both ends of an undirected edge. O(1).
+    /// both ends of an undirected edge. Chunks that wait for a thread of the pool, a few for each
+    /// thread, take 8 bytes and a value per edge instead. O(1).
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.entries() * ScatteredEntries::<W>::ENTRY_BYTES as u64 * self.topology.directions().len() as u64
@@ -122,7 +131,7 @@ impl<'p, W: Column> CsrBuilder<'p, W> {
     ) -> Result<Csr, CsrError> {
         let (topology, vertex_bound) = (self.topology, vertex_bound.max(self.bound));
         options.memory.check(self.finished_bytes(vertex_bound), vertex_bound, vertex_count)?;
-        let entries = self.chunks.into_iter().map(|chunk| chunk.into_entries().into());
+        let entries = self.chunks.into_iter().map(|chunk| chunk.into_entries(topology).into());
         let (out, reverse): (Vec<_>, Vec<_>) = entries.unzip();
         let out = rows_of(vertex_bound, out, self.duplicates, options)?;
         let has_reverse = topology.stored(Direction::In) == Some(Direction::In);

@@ -99,7 +99,7 @@ impl Dictionary {
     /// key's index, in order. Numbers are looked up in batches, so that their cache misses overlap.
     ///
     /// # Errors
-    /// A key of the wrong kind; then not all ids before it have been passed.
+    /// A key of the wrong kind; then the ids of some keys before it may not have been passed.
     #[inline]
     pub fn current_of_each<'k>(
         &self,

@@ -66,25 +66,24 @@ pub(crate) struct KeyMap<K: DictionaryKey> {
 }
 
 impl KeyMap<u64> {
-    /// Passes the [current](KeyMap::current) id of each key to `found`, in order. The cache misses
-    /// of up to [`TOGETHER`] keys overlap.
+    /// Passes the [current](KeyMap::current) ids of at most [`TOGETHER`] keys to `found`, in order.
     #[inline]
     pub(crate) fn current_of_each(&self, keys: &[u64], mut found: impl FnMut(Option<VertexId>)) {
-        let mut first = [None; TOGETHER];
-        for keys in keys.chunks(TOGETHER) {
-            let (index, first) = (self.open(), &mut first[..keys.len()]);
-            keys.iter().for_each(|key| index.prefetch(Self::hash(key)));
-            for (first, key) in first.iter_mut().zip(keys) {
-                *first = index.candidates(Self::hash(key)).next();
-                first.iter().for_each(|candidate| self.keys.prefetch(candidate.id.get()));
+        let (index, mut candidates) = (self.open(), [None; TOGETHER]);
+        keys.iter().for_each(|key| index.prefetch(Self::hash(key)));
+        for (candidate, key) in candidates.iter_mut().zip(keys) {
+            *candidate = index.candidates(Self::hash(key)).next();
+            if let Some(Candidate { id, .. }) = candidate {
+                self.keys.prefetch(id.get());
             }
-            for (first, key) in first.iter().zip(keys) {
-                found(match *first {
-                    None => None,
-                    Some(Candidate { id, is_deleted: false }) if self.is_key_of(key, id) => Some(id),
-                    Some(_) => self.current(key),
-                });
-            }
+        }
+        for (candidate, key) in candidates.iter().zip(keys) {
+            found(match *candidate {
+                None => None,
+                Some(Candidate { id, is_deleted: false }) if self.is_key_of(key, id) => Some(id),
+                // The vertex is deleted, or another key has the same part of the hash.
+                Some(_) => self.current(key),
+            });
         }
     }
 }
@@ -247,6 +246,31 @@ fn first_visible<E>(
 mod tests {
     use super::*;
     use std::convert::Infallible;
+
+    #[test]
+    fn a_batch_of_keys_is_looked_up_like_each_of_them() {
+        let map = KeyMap::<u64>::new();
+        let key = |number: u32| u64::from(number % 700).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for number in 0..1000 {
+            // The last 300 keys had another vertex before.
+            if number >= 700 {
+                map.mark_deleted(key(number), VertexId::new(number - 700));
+            }
+            map.insert(key(number), VertexId::new(number));
+        }
+        // Keys that have no vertex any more, and keys that never had one.
+        (400..450).for_each(|number| map.mark_deleted(key(number), VertexId::new(number)));
+        (450..500).for_each(|number| map.remove(key(number), VertexId::new(number)));
+        let keys: Vec<u64> = (0..700).map(key).chain(1..100).collect();
+        let expected: Vec<_> = keys.iter().map(|key| map.current(key)).collect();
+        assert_eq!(expected.iter().flatten().count(), 600);
+        for length in [1, 5, TOGETHER] {
+            let mut found = Vec::new();
+            keys.chunks(length).for_each(|keys| map.current_of_each(keys, |id| found.push(id)));
+            assert_eq!(found, expected);
+        }
+        map.current_of_each(&[], |id| panic!("{id:?} for no key"));
+    }
 
     #[test]
     fn a_reader_passes_an_id_that_was_removed_after_it_opened_the_index() {

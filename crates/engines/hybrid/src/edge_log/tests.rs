@@ -6,7 +6,7 @@ use crate::edge_log::{
     Archive, Archiver, ChangeList, Cut, EdgeLog, Ends, LogTail, NewRun, RunChange, RunCommits,
 };
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_model::{CommitTimestamp, EdgeChange, EdgeValue, VertexId};
+use hedgerow_model::{ChangeSlice, CommitTimestamp, EdgeChange, EdgeValue, VertexId};
 use hedgerow_sync::Mutex;
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
@@ -156,6 +156,15 @@ fn state_in(tail: &LogTail, adjacency: &PlainAdjacency, at: CommitTimestamp) -> 
     let mut state = adjacency.state(tail.archived().round);
     for number in 0..ADJACENCIES {
         let changes = tail.changes(at, number, ends_of);
+        for owner in (0..8).map(VertexId::new).filter(|owner| changes.row(*owner).is_none()) {
+            for change in
+                tail.changes_of(at, (number, owner), ends_of).rows(0..u32::MAX).flat_map(ChangeSlice::iter)
+            {
+                let entry = (number, owner.get(), change.neighbor().get());
+                assert_eq!(change.owner(), owner);
+                assert_eq!(state.get(&entry).copied(), change.value.map(|value| value.0), "archived already");
+            }
+        }
         for row in changes.rows(0..u32::MAX) {
             let alone = tail.changes_of(at, (number, row.first_owner()), ends_of);
             let alone = alone.row(row.first_owner()).unwrap();
