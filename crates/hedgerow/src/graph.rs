@@ -194,7 +194,8 @@ impl Graph {
     /// number, data)`. The last of several equal edges counts.
     ///
     /// Sorted and applied on several threads; parallel edges are prepared one by one. Never in
-    /// conflict.
+    /// conflict. A new store is filled faster by [`store::create_from`](crate::store::create_from),
+    /// without the log.
     ///
     /// ```
     /// use hedgerow::prelude::*;
