@@ -10,7 +10,7 @@ pub(crate) mod scan {
     use crate::Batch;
     use crate::characters::is_separator;
     use crate::static_graph::{IdPair, Numbering, StaticGraphError};
-    use hedgerow_model::Key;
+    use hedgerow_model::KeyRef;
 
     /// A shortcut internal to this crate, which also seals the trait.
     pub trait Scan: Sized {
@@ -25,7 +25,7 @@ pub(crate) mod scan {
         fn of_text(text: &str) -> Result<Self, super::Problem>;
 
         /// Converts a key of a numbering of such keys.
-        fn of_key(key: Key) -> Self;
+        fn of_key(key: KeyRef<'_>) -> Self;
 
         /// The key, if it is a number.
         fn as_number(&self) -> Option<u64>;
@@ -61,10 +61,10 @@ pub(crate) mod scan {
             super::VertexKey::parse(text.as_bytes())
         }
 
-        fn of_key(key: Key) -> Self {
+        fn of_key(key: KeyRef<'_>) -> Self {
             match key {
-                Key::Number(number) => number,
-                Key::Text(text) => unreachable!("{text:?} is not a number"),
+                KeyRef::Number(number) => number,
+                KeyRef::Text(_) | KeyRef::Negative(_) => unreachable!("{key} is not such a number"),
             }
         }
 
@@ -96,11 +96,8 @@ pub(crate) mod scan {
             Ok(text.into())
         }
 
-        fn of_key(key: Key) -> Self {
-            match key {
-                Key::Number(number) => Self::of_number(number),
-                Key::Text(text) => text,
-            }
+        fn of_key(key: KeyRef<'_>) -> Self {
+            key.to_string().into()
         }
 
         fn as_number(&self) -> Option<u64> {

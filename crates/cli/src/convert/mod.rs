@@ -132,7 +132,8 @@ fn convert<K: VertexKey + AsKey>(
     };
     let mut in_use = FilesInUse::read(args.format.files(&args.graph));
     in_use.check_graph("OUTPUT", &args.output, &options)?;
-    let mut writer = GraphWriter::<K>::create(&args.output, &options).map_err(CliError::Output)?;
+    let writer = GraphWriter::<K>::create(&args.output, &options).map_err(CliError::Output)?;
+    let mut writer = writer.on(threads.pool());
     if let Some(path) = &args.mapping {
         in_use.check_output("--mapping", path)?;
     }
@@ -145,7 +146,7 @@ fn convert<K: VertexKey + AsKey>(
         writer.write(batch).map_err(graph_output)
     })?;
     let format = writer.format();
-    let complete = writer.complete_on(threads.pool()).map_err(graph_output)?;
+    let complete = writer.complete().map_err(graph_output)?;
     interrupt.check()?;
     if let Some(path) = &args.mapping {
         write_mapping(path, format, complete.written())?;

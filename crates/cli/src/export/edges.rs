@@ -33,7 +33,7 @@ impl<'a> Edges<'a> {
     /// the file because they have no edges.
     pub fn write<K: FileKey>(
         &self,
-        writer: &mut GraphWriter<K>,
+        writer: &mut GraphWriter<'_, K>,
         console: &Console,
         interrupt: &Interrupt,
     ) -> Result<u64, CliError> {
@@ -43,7 +43,7 @@ impl<'a> Edges<'a> {
 
     fn write_with<K: FileKey, W: Column + EdgeData>(
         &self,
-        writer: &mut GraphWriter<K>,
+        writer: &mut GraphWriter<'_, K>,
         console: &Console,
         interrupt: &Interrupt,
     ) -> Result<u64, CliError> {

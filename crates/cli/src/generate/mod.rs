@@ -111,7 +111,8 @@ fn write(
     let options = WriteOptions { undirected: common.undirected, ..WriteOptions::default() };
     FilesInUse::default().check_graph("--output", &common.output, &options)?;
     let threads = Threads::new(common.threads)?;
-    let mut writer = GraphWriter::create(&common.output, &options).map_err(CliError::Output)?;
+    let writer = GraphWriter::create(&common.output, &options).map_err(CliError::Output)?;
+    let mut writer = writer.on(threads.pool());
     if common.weights && !writer.holds_weights() {
         return Err(CliError::NoPlaceForWeights(common.output.clone()));
     }
@@ -155,7 +156,7 @@ fn write(
         },
     );
     written?;
-    let complete = writer.complete_on(threads.pool()).map_err(CliError::Output)?;
+    let complete = writer.complete().map_err(CliError::Output)?;
     interrupt.check()?;
     complete.finish().map_err(CliError::Output)?;
     bar.finish_and_clear();

@@ -15,8 +15,8 @@ use rayon::ThreadPool;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A static graph whose vertices have keys. Ids are in the order in which the keys first came;
-/// those of dense keys are the keys.
+/// A static graph whose vertices have keys. Ids are in the order in which the keys first came, or
+/// in the [order of the keys](StaticGraphBuilder::in_key_order); those of dense keys are the keys.
 #[derive(Debug)]
 pub struct StaticGraph {
     csr: Arc<Csr>,
@@ -48,7 +48,7 @@ pub struct StaticGraphBuilder<'p, K> {
 }
 
 /// The fewest edges that are added to the graph at a time, in all and for each part of the ids.
-const EDGES_AT_A_TIME: usize = 1 << 19;
+const EDGES_AT_A_TIME: usize = if cfg!(test) { 2 } else { 1 << 19 };
 const EDGES_PER_PART: usize = 16;
 
 /// The bits of the weight of an edge that comes without one.
@@ -63,6 +63,8 @@ struct UnfinishedGraph<'p> {
     /// have the weight 1.
     ends: Vec<IdPair>,
     values: Vec<u64>,
+    /// Edges and their values that wait until ids are in the order of keys, if they are to be.
+    waiting: Option<Vec<(Vec<IdPair>, Vec<u64>)>>,
     /// True if each edge is kept once, from its end with the lesser id.
     is_once: bool,
     /// Bytes that keys and edges may take until the graph is finished.
@@ -107,8 +109,30 @@ impl<'p, K: VertexKey> StaticGraphBuilder<'p, K> {
         let numbering = Numbering::new(kind);
         let (ends, values) = (Vec::new(), Vec::new());
         let (is_once, limit) = (false, usize::MAX);
-        let graph = UnfinishedGraph { numbering, edges, ends, values, is_once, limit };
+        let graph = UnfinishedGraph { numbering, edges, ends, values, waiting: None, is_once, limit };
         StaticGraphBuilder { graph, keys: PhantomData }
+    }
+
+    /// Gives the edges weights, before any edge is added.
+    ///
+    /// # Panics
+    /// Edges were added.
+    pub(crate) fn give_weights(&mut self) {
+        let none = UnfinishedEdges::Plain(CsrBuilder::new(Topology::Directed));
+        self.graph.edges = match std::mem::replace(&mut self.graph.edges, none) {
+            UnfinishedEdges::Plain(edges) if self.graph.ends.is_empty() => {
+                UnfinishedEdges::Weighted(edges.with_values())
+            }
+            _ => panic!("edges with other values"),
+        };
+    }
+
+    /// Numbers the vertices in the order of their keys. Edges wait for that, in 8 bytes each and
+    /// those of a value.
+    #[must_use]
+    pub fn in_key_order(mut self) -> Self {
+        self.graph.waiting = Some(Vec::new());
+        self
     }
 
     /// Keeps each edge once, from its end with the lesser id, whichever end it comes from: the half
@@ -211,16 +235,39 @@ impl UnfinishedGraph<'_> {
             UnfinishedEdges::Weighted(edges) => edges.bytes(),
             UnfinishedEdges::Valued(edges) => edges.bytes(),
         };
-        self.check_limit(edges as usize + size_of_val(&*self.ends))
+        let size = |(ends, values): &(Vec<IdPair>, Vec<u64>)| size_of_val(&**ends) + size_of_val(&**values);
+        let waiting: usize = self.waiting.iter().flatten().map(size).sum();
+        self.check_limit(edges as usize + waiting + size_of_val(&*self.ends))
     }
 
     fn hand_over(&mut self) {
+        let (ends, values) = (std::mem::take(&mut self.ends), std::mem::take(&mut self.values));
+        match &mut self.waiting {
+            Some(waiting) => waiting.push((ends, values)),
+            None => self.ends = self.add(ends, values),
+        }
+    }
+
+    /// Hands over the edges that wait until ids are in the order of keys.
+    fn hand_over_waiting(&mut self) {
+        let Some(waiting) = self.waiting.take() else { return };
+        let ids = self.numbering.sort();
+        for (mut ends, values) in waiting {
+            if let Some(ids) = &ids {
+                let renumbered = |(one, other): IdPair| (ids[one.index()], ids[other.index()]);
+                ends.iter_mut().for_each(|ends| *ends = renumbered(*ends));
+            }
+            self.add(ends, values);
+        }
+    }
+
+    /// Adds edges to the graph; returns their memory, or that of former ones.
+    fn add(&mut self, mut ends: Vec<IdPair>, mut values: Vec<u64>) -> Vec<IdPair> {
         if self.is_once {
             let ordered = |(one, other): IdPair| (one.min(other), one.max(other));
-            self.ends.iter_mut().for_each(|ends| *ends = ordered(*ends));
+            ends.iter_mut().for_each(|ends| *ends = ordered(*ends));
         }
-        let (ends, mut values) = (std::mem::take(&mut self.ends), std::mem::take(&mut self.values));
-        self.ends = match &mut self.edges {
+        match &mut self.edges {
             UnfinishedEdges::Plain(edges) => {
                 let units = vec![(); ends.len()];
                 edges.add(ends, units)
@@ -230,7 +277,7 @@ impl UnfinishedGraph<'_> {
                 edges.add(ends, bytemuck::cast_vec(values))
             }
             UnfinishedEdges::Valued(edges) => edges.add(ends, values),
-        };
+        }
     }
 
     /// Checks that keys and edges, which take this many bytes, are within the limit.
@@ -241,6 +288,7 @@ impl UnfinishedGraph<'_> {
 
     fn finish(mut self, options: BuildOptions<'_>) -> Result<StaticGraph, StaticGraphError> {
         self.hand_over();
+        self.hand_over_waiting();
         let bound = self.numbering.bound();
         self.check_limit(match &self.edges {
             UnfinishedEdges::Plain(edges) => edges.finished_bytes(bound),
@@ -275,10 +323,15 @@ impl StaticGraph {
         self.numbering.find(key)
     }
 
+    /// The key of a vertex that exists. O(1).
+    pub(crate) fn key_of(&self, vertex: VertexId) -> KeyRef<'_> {
+        self.numbering.key(vertex)
+    }
+
     /// The key of a vertex; `None` if there is none with this id. O(1).
     #[must_use]
     pub fn key(&self, vertex: VertexId) -> Option<Key> {
         let exists = self.csr.contains_vertex(vertex);
-        exists.is_ok_and(|exists| exists).then(|| self.numbering.key(vertex))
+        exists.is_ok_and(|exists| exists).then(|| self.numbering.key(vertex).to_key())
     }
 }

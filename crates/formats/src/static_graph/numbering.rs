@@ -4,7 +4,7 @@ use super::error::StaticGraphError;
 use crate::Batch;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
-use hedgerow_model::{CapacityError, Key, KeyKind, KeyRef, VertexId, VertexIdError};
+use hedgerow_model::{CapacityError, KeyKind, KeyRef, VertexId, VertexIdError};
 use std::hash::{BuildHasher, Hash};
 
 /// The place of a number without an id.
@@ -110,11 +110,21 @@ impl Numbering {
     }
 
     /// The key of an id that has one.
-    pub fn key(&self, id: VertexId) -> Key {
+    pub fn key(&self, id: VertexId) -> KeyRef<'_> {
         match self {
-            Numbering::Ids(_) | Numbering::Dense(_) => Key::Number(id.get().into()),
-            Numbering::Numbers(numbers) => Key::Number(numbers.keys[id.index()]),
-            Numbering::Texts(texts) => Key::Text(texts.get(id.get()).into()),
+            Numbering::Ids(_) | Numbering::Dense(_) => KeyRef::Number(id.get().into()),
+            Numbering::Numbers(numbers) => KeyRef::Number(numbers.keys[id.index()]),
+            Numbering::Texts(texts) => KeyRef::Text(texts.get(id.get())),
+        }
+    }
+
+    /// Brings the ids into the order of the keys. Returns the new ids by the former ones; `None` if
+    /// they are the same. O(keys · log keys).
+    pub fn sort(&mut self) -> Option<Vec<VertexId>> {
+        match self {
+            Numbering::Ids(_) | Numbering::Dense(_) => None,
+            Numbering::Numbers(numbers) => numbers.sort(),
+            Numbering::Texts(texts) => texts.sort(),
         }
     }
 
@@ -234,6 +244,19 @@ impl Numbers {
         Ok(id)
     }
 
+    fn sort(&mut self) -> Option<Vec<VertexId>> {
+        if self.keys.is_sorted() {
+            return None;
+        }
+        let mut sorted: Vec<(u64, u32)> = self.keys.iter().copied().zip(0..).collect();
+        sorted.sort_unstable();
+        self.keys.iter_mut().zip(&sorted).for_each(|(place, (key, _))| *place = *key);
+        let ids = new_ids(sorted.iter().map(|(_, former)| *former));
+        let in_table = self.table.iter_mut().filter(|id| **id != NONE);
+        in_table.chain(self.others.iter_mut()).for_each(|id| *id = ids[*id as usize].get());
+        Some(ids)
+    }
+
     fn find(&self, number: u64) -> Option<u32> {
         let place = usize::try_from(number).ok().and_then(|place| self.table.get(place));
         place.copied().filter(|id| *id != NONE).or_else(|| self.find_other(number))
@@ -261,6 +284,24 @@ impl Texts {
         Ok(id)
     }
 
+    fn sort(&mut self) -> Option<Vec<VertexId>> {
+        let mut sorted: Vec<u32> = (0..self.ends.len() as u32).collect();
+        if sorted.is_sorted_by_key(|id| self.get(*id)) {
+            return None;
+        }
+        sorted.sort_unstable_by_key(|id| self.get(*id));
+        let (mut text, mut ends) =
+            (String::with_capacity(self.text.len()), Vec::with_capacity(self.ends.len()));
+        for id in &sorted {
+            text.push_str(self.get(*id));
+            ends.push(text.len());
+        }
+        let new = new_ids(sorted.into_iter());
+        self.ids.iter_mut().for_each(|id| *id = new[*id as usize].get());
+        (self.text, self.ends) = (text, ends);
+        Some(new)
+    }
+
     fn find(&self, text: &str) -> Option<u32> {
         self.ids.find(hash_of(text), |id| self.get(*id) == text).copied()
     }
@@ -268,6 +309,13 @@ impl Texts {
     fn get(&self, id: u32) -> &str {
         text_at(&self.text, &self.ends, id)
     }
+}
+
+/// The new ids by the former ones, which are given in the order of the new ones.
+fn new_ids(former: impl ExactSizeIterator<Item = u32>) -> Vec<VertexId> {
+    let mut ids = vec![VertexId::default(); former.len()];
+    former.zip(0..).for_each(|(former, new)| ids[former as usize] = VertexId::new(new));
+    ids
 }
 
 fn text_at<'t>(text: &'t str, ends: &[usize], id: u32) -> &'t str {
@@ -290,7 +338,6 @@ mod tests {
     use super::*;
     use crate::key::scan::Scan;
     use crate::{Edge, VertexKey};
-    use hedgerow_model::AsKey;
     use proptest::prelude::*;
     use std::collections::{BTreeSet, HashMap};
 
@@ -315,17 +362,27 @@ mod tests {
     }
 
     fn check<K: VertexKey>(kind: KeyKind, keys: &[K], absent: &K) {
-        let (numbering, ids) = numbered(kind, keys);
+        let (mut numbering, ids) = numbered(kind, keys);
         let mut expected = HashMap::new();
         for (key, id) in keys.iter().zip(ids) {
             let next = expected.len() as u32;
             assert_eq!(*expected.entry(key.clone()).or_insert(next), id.get());
             assert_eq!(numbering.find(key.as_key()), Some(id));
-            assert_eq!(numbering.key(id).as_key(), key.as_key());
+            assert_eq!(numbering.key(id), key.as_key());
         }
         assert_eq!((numbering.count(), numbering.bound()), (expected.len() as u64, expected.len() as u32));
         assert_eq!(numbering.find(absent.as_key()).is_some(), expected.contains_key(absent));
         assert_eq!(numbering.gaps().count(), 0);
+
+        let new = numbering.sort();
+        let mut sorted: Vec<_> = expected.into_iter().collect();
+        sorted.sort_unstable();
+        for (id, (key, former)) in sorted.iter().enumerate() {
+            let id = VertexId::new(id as u32);
+            assert_eq!(new.as_ref().map_or(VertexId::new(*former), |new| new[*former as usize]), id);
+            assert_eq!((numbering.find(key.as_key()), numbering.key(id)), (Some(id), key.as_key()));
+        }
+        assert_eq!(numbering.sort(), None);
     }
 
     proptest! {

@@ -24,6 +24,12 @@ pub(super) fn is_whole(weight: f64) -> bool {
     weight.fract() == 0.0 && weight.abs() < EXACT && (weight != 0.0 || weight.is_sign_positive())
 }
 
+/// Returns true if a weight is a whole number of 32 bits with a sign. A negative zero, which would
+/// come back as zero, is not.
+pub(super) fn comes_back(weight: f64) -> bool {
+    f64::from(weight as i32).to_bits() == weight.to_bits()
+}
+
 /// Appends the shortest digits that parse to the same weight; a whole number has no point.
 pub(super) fn push_weight(weight: f64, buffer: &mut Vec<u8>) {
     if is_whole(weight) {

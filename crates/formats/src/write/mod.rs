@@ -5,7 +5,6 @@ mod field;
 mod matrix_market;
 mod new_file;
 mod output;
-mod rows;
 mod serialized;
 mod text;
 mod vertex_list;
@@ -21,9 +20,8 @@ use crate::{Batch, Columns, Edge, FormatError, GraphFormat, MAX_ADJACENCY_LINE, 
 use field::bad_name;
 pub(crate) use field::{negative, unwritable};
 use rayon::ThreadPool;
-use rows::{Direction, Rows};
 use std::path::{Path, PathBuf};
-use whole::{Numbered, Whole};
+use whole::{Whole, WholeBuilder};
 
 /// Options of a [`GraphWriter`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,14 +58,14 @@ impl WriteOptions {
 /// Writes a graph file that a [`GraphReader`](crate::GraphReader) reads back.
 ///
 /// The edges of an edge list are written as they come. All other formats need the whole graph in
-/// memory: 8 bytes per edge, with weights 16, and the keys. Its vertices are then written in the
-/// order of their keys and their neighbors in that order, each once, with its last weight.
+/// memory, as a static graph. Its vertices are then written in the order of their keys and their
+/// neighbors in that order, each once, with its last weight.
 ///
 /// Files whose name ends in `.gz` or `.zst` are compressed. They appear under their names only with
 /// [`finish`](Self::finish): see [`NewFile`].
-pub struct GraphWriter<K> {
+pub struct GraphWriter<'p, K> {
     format: GraphFormat,
-    target: Target<K>,
+    target: Target<'p, K>,
     lost: Lost,
     edges: u64,
     shown: Shown,
@@ -80,9 +78,9 @@ struct Shown {
     timestamps: bool,
 }
 
-enum Target<K> {
+enum Target<'p, K> {
     Lines(Box<EdgeListWriter>),
-    Whole { graph: Box<Whole<K>>, file: Box<WholeFile> },
+    Whole { graph: Box<WholeBuilder<'p, K>>, file: Box<WholeFile> },
 }
 
 /// A file of a whole graph.
@@ -141,7 +139,7 @@ pub struct Lost {
     pub vertices: u64,
 }
 
-impl<K: VertexKey> GraphWriter<K> {
+impl<'p, K: VertexKey> GraphWriter<'p, K> {
     /// Starts a file that will be named `path`; for LDBC Graphalytics `x.e` and, next to it, `x.v`.
     ///
     /// # Errors
@@ -169,8 +167,7 @@ impl<K: VertexKey> GraphWriter<K> {
             _ => (None, path.into()),
         };
         let file = WholeFile { undirected, output: Output::create(&path)?, vertices };
-        let first = if options.keep_ids { format.first_number() } else { None };
-        let graph = Box::new(Whole::new(&path, first));
+        let graph = Box::new(WholeBuilder::new(&path, format, undirected, options.keep_ids));
         Ok(Self::new(
             format,
             Target::Whole { graph, file: Box::new(file) },
@@ -178,8 +175,18 @@ impl<K: VertexKey> GraphWriter<K> {
         ))
     }
 
-    fn new(format: GraphFormat, target: Target<K>, shown: Shown) -> Self {
+    fn new(format: GraphFormat, target: Target<'p, K>, shown: Shown) -> Self {
         GraphWriter { format, target, lost: Lost::default(), edges: 0, shown }
+    }
+
+    /// Lets threads of a pool sort the edges.
+    #[must_use]
+    pub fn on(mut self, pool: Option<&'p ThreadPool>) -> Self {
+        self.target = match self.target {
+            Target::Whole { graph, file } => Target::Whole { graph: Box::new(graph.on(pool)), file },
+            lines @ Target::Lines(_) => lines,
+        };
+        self
     }
 
     /// Adds vertices and edges.
@@ -231,14 +238,6 @@ impl<K: VertexKey> GraphWriter<K> {
     /// The format cannot represent the graph: a weight is missing or not possible. Or the disk is
     /// full. Nothing is left then.
     pub fn complete(self) -> Result<CompleteFile<K>, FormatError> {
-        self.complete_on(None)
-    }
-
-    /// Like [`complete`](Self::complete); sorts the edges on the threads of a pool.
-    ///
-    /// # Errors
-    /// See [`complete`](Self::complete).
-    pub fn complete_on(self, pool: Option<&ThreadPool>) -> Result<CompleteFile<K>, FormatError> {
         let (format, lost) = (self.format, self.lost);
         match self.target {
             Target::Lines(writer) => {
@@ -246,10 +245,10 @@ impl<K: VertexKey> GraphWriter<K> {
                 Ok(CompleteFile { written, files: vec![writer.complete()?] })
             }
             Target::Whole { graph, file } => {
-                let graph = graph.numbered(pool);
+                let graph = graph.finish()?;
                 let (edges, files) = file.write(format, &graph)?;
                 let vertices = Some(u64::from(graph.vertices()));
-                let keys = format.first_number().and_then(|first| graph.into_changed_keys(first));
+                let keys = format.first_number().and_then(|first| graph.changed_keys(first));
                 Ok(CompleteFile { written: Written { vertices, edges, lost, keys }, files })
             }
         }
@@ -266,17 +265,14 @@ impl<K: VertexKey> GraphWriter<K> {
 
 impl WholeFile {
     /// Writes the graph; returns the number of edges in the file.
-    fn write<K: VertexKey>(
-        self,
-        format: GraphFormat,
-        graph: &Numbered<'_, K>,
-    ) -> Result<(u64, Vec<NewFile>), FormatError> {
+    fn write(self, format: GraphFormat, graph: &Whole) -> Result<(u64, Vec<NewFile>), FormatError> {
         let WholeFile { undirected, mut output, vertices } = self;
         let edges = match (format, vertices) {
             (GraphFormat::MatrixMarket, _) => matrix_market::write(graph, undirected, &mut output)?,
-            (GraphFormat::Serialized, _) => serialized::write(graph, undirected, false, &mut output)?,
-            (GraphFormat::WeightedSerialized, _) => serialized::write(graph, undirected, true, &mut output)?,
-            (_, None) => text::write_adjacency(graph, undirected, MAX_ADJACENCY_LINE, &mut output)?,
+            (GraphFormat::Serialized | GraphFormat::WeightedSerialized, _) => {
+                serialized::write(graph, undirected, &mut output)?
+            }
+            (_, None) => text::write_adjacency(graph, MAX_ADJACENCY_LINE, &mut output)?,
             (_, Some(mut vertices)) => {
                 let edges = text::write_pair(graph, undirected, &mut vertices, &mut output)?;
                 return Ok((edges, vec![vertices.complete()?, output.complete()?]));

@@ -1,179 +1,226 @@
-//! A graph held in memory until it can be written as a whole.
+//! A static graph that is written as a whole, its vertices in the order of their keys.
 
-use super::field::{check_weight, unwritable_without};
-use super::{Direction, Rows};
-use crate::static_graph::{IdPair, Numbering};
-use crate::{Batch, FormatError, Remedy, VertexKey};
-use hedgerow_model::VertexId;
+use super::field::{check_weight, comes_back, unwritable, unwritable_without};
+use crate::static_graph::{StaticGraph, StaticGraphBuilder, StaticGraphError};
+use crate::{Batch, FormatError, GraphFormat, Remedy, VertexKey};
+use hedgerow_kernels::MemoryBudget;
+use hedgerow_kernels::csr::{BuildOptions, CsrAdjacency};
+use hedgerow_model::{
+    Column, Direction, GraphView, KeyKind, KeyRef, LabelId, Topology, VertexId, VertexIdError,
+};
 use rayon::ThreadPool;
-use std::marker::PhantomData;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The placeholder for a missing weight; no weight is NaN.
-const NO_WEIGHT: f64 = f64::NAN;
-
-/// Vertices and edges as they come.
-pub(super) struct Whole<K> {
+/// Builds a [`Whole`].
+pub(super) struct WholeBuilder<'p, K> {
     path: PathBuf,
-    ids: Ids,
-    edges: Vec<IdPair>,
-    /// Empty while no edge has a weight.
-    weights: Vec<f64>,
-    keys: PhantomData<fn(K)>,
-}
-
-/// The ids of the vertices.
-enum Ids {
-    /// In order of arrival.
-    Arrival(Numbering),
-    /// Keys are numbers from `first` on, and below `first + bound`.
-    Numbers { first: u64, bound: u32 },
-}
-
-/// A graph whose vertices are numbered from 0 in the order of their keys.
-pub(crate) struct Numbered<'p, K> {
-    path: PathBuf,
-    keys: Keys<K>,
-    edges: Vec<IdPair>,
-    weights: Vec<f64>,
+    format: GraphFormat,
+    graph: StaticGraphBuilder<'p, K>,
     pool: Option<&'p ThreadPool>,
+    /// If keys are the numbers of vertices, the first number.
+    kept_from: Option<u64>,
+    /// True if edges have weights, which all or none have; `None` while there is no edge.
+    has_weights: Option<bool>,
+    weights: Vec<f64>,
 }
 
-enum Keys<K> {
-    /// Numbers from `first` on.
-    Numbers { first: u64, count: u32 },
-    /// In ascending order.
-    Sorted(Vec<K>),
+/// A graph that is complete.
+pub(super) struct Whole {
+    path: PathBuf,
+    graph: StaticGraph,
+    /// The first id of a vertex.
+    first: u32,
+    has_weights: bool,
 }
 
-impl<K: VertexKey> Whole<K> {
-    /// Accepts any keys, or vertex numbers from `first` on.
-    pub fn new(path: &Path, first: Option<u64>) -> Self {
-        let ids = match first {
-            Some(first) => Ids::Numbers { first, bound: 0 },
-            None => Ids::Arrival(Numbering::new(K::KIND)),
+impl<'p, K: VertexKey> WholeBuilder<'p, K> {
+    /// Accepts any keys, or, if `keep_ids`, numbers of vertices, if the format has any.
+    pub fn new(path: &Path, format: GraphFormat, undirected: bool, keep_ids: bool) -> Self {
+        let topology = match format {
+            _ if undirected => Topology::Undirected,
+            GraphFormat::Serialized | GraphFormat::WeightedSerialized => Topology::DirectedWithReverse,
+            _ => Topology::Directed,
         };
-        Whole { path: path.into(), ids, edges: Vec::new(), weights: Vec::new(), keys: PhantomData }
+        let kept_from = format.first_number().filter(|_| keep_ids);
+        let keys = if kept_from.is_some() { KeyKind::Dense } else { K::KIND };
+        let graph = StaticGraphBuilder::new(topology, keys).in_key_order();
+        let (has_weights, weights) = (None, Vec::new());
+        WholeBuilder { path: path.into(), format, graph, pool: None, kept_from, has_weights, weights }
     }
 
-    /// Adds vertices and edges, with their weights if `with_weights`.
-    pub fn add(&mut self, batch: &Batch<K>, with_weights: bool) -> Result<(), FormatError> {
-        let before = self.edges.len();
-        match &mut self.ids {
-            Ids::Arrival(numbering) => {
-                let assigned = K::assign_ids(batch, numbering, &mut self.edges);
-                assigned.map_err(|_| too_many(&self.path, format!("{} vertices", numbering.count() + 1)))?;
+    /// Builds on the threads of a pool.
+    pub fn on(self, pool: Option<&'p ThreadPool>) -> Self {
+        WholeBuilder { graph: self.graph.on(pool), pool, ..self }
+    }
+
+    /// Adds vertices and edges, with their weights if `takes_weights`.
+    pub fn add(&mut self, batch: &Batch<K>, takes_weights: bool) -> Result<(), FormatError> {
+        if let Some(first) = self.kept_from {
+            let ends = batch.edges.iter().flat_map(|edge| [&edge.source, &edge.destination]);
+            let is_number = |key: &&K| key.as_number().is_some_and(|number| number >= first);
+            if let Some(key) = batch.vertices.iter().chain(ends).find(|key| !is_number(key)) {
+                let reason =
+                    "vertices of this format are numbered from 1; without dense keys they are renumbered";
+                return Err(unwritable_without(Remedy::MappedKeys, &self.path, &format!("{key:?}"), reason));
             }
-            Ids::Numbers { first, bound } => {
-                let mut id_of = |key: &K| number(&self.path, key, *first, bound);
-                batch.vertices.iter().try_for_each(|vertex| id_of(vertex).map(drop))?;
-                for edge in &batch.edges {
-                    self.edges.push((id_of(&edge.source)?, id_of(&edge.destination)?));
+        }
+        self.take_weights(batch, takes_weights)?;
+        let added = match self.has_weights {
+            Some(true) => self.graph.add_weighted(batch, &self.weights),
+            _ => self.graph.add(batch),
+        };
+        added.map_err(|error| too_many(&self.path, &error))
+    }
+
+    /// Takes the weights of a batch, which must fit the format and the edges so far.
+    fn take_weights(&mut self, batch: &Batch<K>, takes_weights: bool) -> Result<(), FormatError> {
+        self.weights.clear();
+        for edge in &batch.edges {
+            let weight = edge.weight.filter(|_| takes_weights);
+            match (weight, self.has_weights) {
+                (None, None) if self.format == GraphFormat::WeightedSerialized => {
+                    let reason = "write .sg, or a graph with weights";
+                    return Err(unwritable(&self.path, "edges without weights", reason));
                 }
+                (Some(_), None) => self.graph.give_weights(),
+                (None, Some(true)) | (Some(_), Some(false)) => {
+                    let reason =
+                        "some edges have a weight, so that all must have one; leave weights out or add them";
+                    return Err(unwritable_without(Remedy::NoWeights, &self.path, "no weight", reason));
+                }
+                _ => {}
             }
-        }
-        if !with_weights {
-            return Ok(());
-        }
-        for (place, edge) in (before..).zip(&batch.edges) {
-            if let Some(weight) = edge.weight {
-                check_weight(weight, &self.path)?;
-                self.weights.resize(place, NO_WEIGHT);
-                self.weights.push(weight);
+            self.has_weights = Some(weight.is_some());
+            let Some(weight) = weight else { continue };
+            check_weight(weight, &self.path)?;
+            if self.format == GraphFormat::WeightedSerialized && !comes_back(weight) {
+                let reason = "a weight in this format is a whole number of 32 bits with a sign";
+                return Err(unwritable(&self.path, &weight.to_string(), reason));
             }
+            self.weights.push(weight);
         }
         Ok(())
     }
 
-    /// Sorts the vertices by their keys. The rows of the graph will be built on the pool.
-    pub fn numbered(mut self, pool: Option<&ThreadPool>) -> Numbered<'_, K> {
-        if !self.weights.is_empty() {
-            self.weights.resize(self.edges.len(), NO_WEIGHT);
-        }
-        let Whole { path, ids, mut edges, weights, .. } = self;
-        let keys = match ids {
-            Ids::Numbers { first, bound } => Keys::Numbers { first, count: bound },
-            Ids::Arrival(numbering) => {
-                let ids = (0..numbering.bound()).map(VertexId::new);
-                let mut keys: Vec<(K, VertexId)> = ids.map(|id| (K::of_key(numbering.key(id)), id)).collect();
-                drop(numbering);
-                keys.sort_unstable();
-                let mut rank = vec![VertexId::default(); keys.len()];
-                (0..).zip(&keys).for_each(|(new, (_, old))| rank[old.index()] = VertexId::new(new));
-                for (source, destination) in &mut edges {
-                    (*source, *destination) = (rank[source.index()], rank[destination.index()]);
-                }
-                Keys::Sorted(keys.into_iter().map(|(key, _)| key).collect())
-            }
-        };
-        Numbered { path, keys, edges, weights, pool }
+    /// Completes the graph.
+    pub fn finish(self) -> Result<Whole, FormatError> {
+        let WholeBuilder { path, graph, pool, kept_from, has_weights, .. } = self;
+        let options = BuildOptions { pool, memory: MemoryBudget::bytes(u64::MAX), ..BuildOptions::default() };
+        let graph = graph.finish(options).map_err(|error| too_many(&path, &error))?;
+        // A graph without vertices has no first one.
+        let first = kept_from.map_or(0, |first| graph.csr().vertex_bound().min(first as u32));
+        Ok(Whole { path, graph, first, has_weights: has_weights == Some(true) })
     }
 }
 
-/// The vertex of a key that is its number, counted from `first`.
-fn number<K: VertexKey>(path: &Path, key: &K, first: u64, bound: &mut u32) -> Result<VertexId, FormatError> {
-    let Some(id) = key.as_number().and_then(|number| number.checked_sub(first)) else {
-        let reason = "vertices of this format are numbered from 1; without dense keys they are renumbered";
-        return Err(unwritable_without(Remedy::MappedKeys, path, &format!("{key:?}"), reason));
-    };
-    let id = VertexId::try_from(id).map_err(|_| too_many(path, format!("vertex {key:?}")))?;
-    *bound = (*bound).max(id.get() + 1);
-    Ok(id)
-}
-
-impl<K: VertexKey> Numbered<'_, K> {
+impl Whole {
     pub fn path(&self) -> &Path {
         &self.path
     }
 
+    /// The number of vertices.
     pub fn vertices(&self) -> u32 {
-        match &self.keys {
-            Keys::Numbers { count, .. } => *count,
-            Keys::Sorted(keys) => keys.len() as u32,
-        }
+        self.graph.csr().vertex_bound() - self.first
     }
 
-    /// Returns true if there are edges.
-    pub fn has_edges(&self) -> bool {
-        !self.edges.is_empty()
-    }
-
-    /// Sorts the edges into rows, with these weights if given.
-    pub fn rows(&self, weights: Option<&[f64]>, direction: Direction) -> Rows {
-        Rows::new(self.vertices(), &self.edges, weights, direction, self.pool)
-    }
-
-    /// The weight of every edge, which must all have one; `None` if no edge has one.
-    pub fn weights(&self) -> Result<Option<&[f64]>, FormatError> {
-        if self.weights.iter().any(|weight| weight.is_nan()) {
-            let reason = "some edges have a weight, so that all must have one; leave weights out or add them";
-            return Err(unwritable_without(Remedy::NoWeights, &self.path, "no weight", reason));
-        }
-        Ok((!self.weights.is_empty()).then_some(&self.weights))
+    /// The number of a vertex, from 0.
+    pub fn number(&self, vertex: VertexId) -> u32 {
+        vertex.get() - self.first
     }
 
     /// The key of a vertex.
-    pub fn key(&self, vertex: VertexId) -> K {
-        match &self.keys {
-            Keys::Numbers { first, .. } => K::of_number(first + u64::from(vertex.get())),
-            Keys::Sorted(keys) => keys[vertex.index()].clone(),
+    pub fn key(&self, vertex: VertexId) -> KeyRef<'_> {
+        self.graph.key_of(vertex)
+    }
+
+    /// The keys by number, if they are not the numbers from `first` on.
+    pub fn changed_keys<K: VertexKey>(&self, first: u64) -> Option<Vec<K>> {
+        let keys = || (self.first..self.graph.csr().vertex_bound()).map(|id| self.key(VertexId::new(id)));
+        let is_kept = keys().zip(first..).all(|(key, number)| key == KeyRef::Number(number));
+        (!is_kept).then(|| keys().map(K::of_key).collect())
+    }
+
+    /// The offsets of the rows in one direction, from 0, and the neighbors.
+    pub fn rows(&self, direction: Direction) -> (&[u64], &[VertexId]) {
+        match self.has_weights {
+            true => rows(&self.adjacency::<f64>(direction)),
+            false => rows(&self.adjacency::<()>(direction)),
         }
     }
 
-    /// The keys, if they are not the numbers from `first` on.
-    pub fn into_changed_keys(self, first: u64) -> Option<Vec<K>> {
-        match self.keys {
-            Keys::Numbers { .. } => None,
-            Keys::Sorted(keys) => {
-                let is_kept = keys.iter().zip(first..).all(|(key, number)| key.as_number() == Some(number));
-                (!is_kept).then_some(keys)
-            }
-        }
+    /// The weights of the neighbors in one direction, if edges have weights.
+    pub fn weights(&self, direction: Direction) -> Option<&[f64]> {
+        self.has_weights.then(|| self.adjacency::<f64>(direction).values())
+    }
+
+    fn adjacency<W: Column>(&self, direction: Direction) -> CsrAdjacency<'_, W> {
+        let adjacency = self.graph.csr().adjacency(LabelId::DEFAULT, direction);
+        adjacency.expect("the format determined the topology, and the edges the values")
+    }
+
+    /// Iterates over rows of out-neighbors: the vertex, its neighbors, and their range among all.
+    pub fn out(&self) -> impl Iterator<Item = (VertexId, &[VertexId], Range<usize>)> {
+        let (offsets, neighbors) = self.rows(Direction::Out);
+        (self.first..self.graph.csr().vertex_bound()).map(move |vertex| {
+            let row = offsets[vertex as usize] as usize..offsets[vertex as usize + 1] as usize;
+            (VertexId::new(vertex), &neighbors[row.clone()], row)
+        })
     }
 }
 
+fn rows<'a, W: Column>(adjacency: &CsrAdjacency<'a, W>) -> (&'a [u64], &'a [VertexId]) {
+    (adjacency.offsets(), adjacency.neighbors())
+}
+
 #[cold]
-fn too_many(path: &Path, value: String) -> FormatError {
+fn too_many(path: &Path, error: &StaticGraphError) -> FormatError {
+    let value = match error {
+        StaticGraphError::VertexId(VertexIdError(number)) => format!("vertex {number}"),
+        _ => "4294967296 vertices".into(),
+    };
     let reason = "there can be 4294967295 vertices at most";
     FormatError::Unwritable { path: path.into(), value, reason, remedy: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Edge;
+
+    #[test]
+    fn rows_are_in_the_order_of_keys_and_the_last_weight_of_an_edge_counts() {
+        let edges =
+            [(30u64, 10, 1.0), (10, 30, 2.0), (10, 20, 3.0), (20, 20, 4.0), (10, 30, 5.0), (40, 10, 6.0)];
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let rows = |format, undirected, direction| {
+            let builder = WholeBuilder::new(Path::new("graph"), format, undirected, false);
+            let mut builder = builder.on(Some(&pool));
+            builder.add(&Batch { vertices: vec![50], edges: Vec::new() }, true).unwrap();
+            for (source, destination, weight) in edges {
+                let edge = Edge { weight: Some(weight), ..Edge::new(source, destination) };
+                builder.add(&Batch { edges: vec![edge], vertices: Vec::new() }, true).unwrap();
+            }
+            let graph = builder.finish().unwrap();
+            let (offsets, neighbors) = graph.rows(direction);
+            let entries: Vec<_> = neighbors.iter().zip(graph.weights(direction).unwrap()).collect();
+            let entry =
+                |(neighbor, weight): &(&VertexId, &f64)| (graph.key(**neighbor).to_string(), **weight);
+            let row = |ends: &[u64]| entries[ends[0] as usize..ends[1] as usize].iter().map(entry).collect();
+            offsets.windows(2).map(row).collect::<Vec<Vec<_>>>()
+        };
+        let expected = |rows: &[&[(u64, f64)]]| {
+            let row =
+                |row: &&[(u64, f64)]| row.iter().map(|(key, weight)| (key.to_string(), *weight)).collect();
+            rows.iter().map(row).collect::<Vec<Vec<_>>>()
+        };
+        let directed = |direction| rows(GraphFormat::WeightedSerialized, false, direction);
+        let out: [&[_]; 5] = [&[(20, 3.0), (30, 5.0)], &[(20, 4.0)], &[(10, 1.0)], &[(10, 6.0)], &[]];
+        assert_eq!(directed(Direction::Out), expected(&out));
+        let back: [&[_]; 5] = [&[(30, 1.0), (40, 6.0)], &[(10, 3.0), (20, 4.0)], &[(10, 5.0)], &[], &[]];
+        assert_eq!(directed(Direction::In), expected(&back));
+        let both: [&[_]; 5] =
+            [&[(20, 3.0), (30, 5.0), (40, 6.0)], &[(10, 3.0), (20, 4.0)], &[(10, 5.0)], &[(10, 6.0)], &[]];
+        assert_eq!(rows(GraphFormat::MatrixMarket, true, Direction::Out), expected(&both));
+    }
 }

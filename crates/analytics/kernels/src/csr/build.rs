@@ -65,6 +65,17 @@ impl<'p, W: Column> CsrBuilder<'p, W> {
         CsrBuilder { pool, ..self }
     }
 
+    /// Gives the edges values of another type, before any is added.
+    ///
+    /// # Panics
+    /// Edges were added.
+    #[must_use]
+    pub fn with_values<V: Column>(self) -> CsrBuilder<'p, V> {
+        let CsrBuilder { topology, duplicates, pool, given_back, edges, bound, .. } = self;
+        assert_eq!(edges, 0, "edges with other values");
+        CsrBuilder { topology, duplicates, pool, chunks: Vec::new(), given_back, edges, bound }
+    }
+
     /// Keeps several edges between two vertices, as repeated neighbors in the order in which they
     /// were added.
     #[must_use]
