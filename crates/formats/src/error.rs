@@ -1,5 +1,6 @@
 //! Errors about graph files, with what users need to find and fix the problem.
 
+use crate::StaticGraphError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -92,6 +93,14 @@ pub enum FormatError {
         /// The option that would avoid the error, if there is one.
         remedy: Option<Remedy>,
     },
+    /// A graph that is written as a whole does not fit into memory.
+    #[error("{}: cannot write the graph: {source}", path.display())]
+    NotBuilt {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: StaticGraphError,
+    },
 }
 
 /// An option of readers and writers that would avoid an error. A program can name it as its users
@@ -141,7 +150,8 @@ impl FormatError {
             | FormatError::BadBytes { .. }
             | FormatError::BadName { .. }
             | FormatError::NoPlace { .. }
-            | FormatError::Unwritable { .. } => ErrorKind::BadInput,
+            | FormatError::Unwritable { .. }
+            | FormatError::NotBuilt { .. } => ErrorKind::BadInput,
         }
     }
 
@@ -155,7 +165,8 @@ impl FormatError {
             | FormatError::BadBytes { path, .. }
             | FormatError::BadName { path, .. }
             | FormatError::NoPlace { path, .. }
-            | FormatError::Unwritable { path, .. } => path,
+            | FormatError::Unwritable { path, .. }
+            | FormatError::NotBuilt { path, .. } => path,
             FormatError::BadLine(bad) => &bad.path,
             FormatError::BadProperty(bad) => &bad.path,
         }

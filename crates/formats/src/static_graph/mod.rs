@@ -127,6 +127,12 @@ impl<'p, K: VertexKey> StaticGraphBuilder<'p, K> {
         };
     }
 
+    /// Takes keys, which are numbers, as ids, and all ids below the last one as vertices.
+    pub(crate) fn with_all_ids(mut self) -> Self {
+        self.graph.numbering = Numbering::Ids(0);
+        self
+    }
+
     /// Numbers the vertices in the order of their keys. Edges wait for that, in 8 bytes each and
     /// those of a value.
     #[must_use]
@@ -201,6 +207,11 @@ impl<'p, K: VertexKey> StaticGraphBuilder<'p, K> {
         self.assign_ids(batch)?;
         self.graph.values.extend_from_slice(values);
         self.graph.hand_over_many()
+    }
+
+    /// A bound above the ids of all vertices so far. O(1).
+    pub(crate) fn vertex_bound(&self) -> u32 {
+        self.graph.numbering.bound()
     }
 
     /// The id of a vertex that was added. Expected O(1).
@@ -332,6 +343,6 @@ impl StaticGraph {
     #[must_use]
     pub fn key(&self, vertex: VertexId) -> Option<Key> {
         let exists = self.csr.contains_vertex(vertex);
-        exists.is_ok_and(|exists| exists).then(|| self.numbering.key(vertex).to_key())
+        exists.is_ok_and(|exists| exists).then(|| self.key_of(vertex).to_key())
     }
 }

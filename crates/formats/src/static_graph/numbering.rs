@@ -26,8 +26,9 @@ pub type IdPair = (VertexId, VertexId);
 /// Vertex ids by key, and keys by vertex id.
 #[derive(Debug)]
 pub enum Numbering {
-    /// The keys are the ids, and all below this one exist.
+    /// The keys are the ids, and all below this one exist, also those that never came.
     Ids(u32),
+    /// The keys are the ids.
     Dense(Dense),
     Numbers(Numbers),
     Texts(Texts),
@@ -78,7 +79,12 @@ impl Numbering {
         match self {
             Numbering::Dense(dense) => assign(batch, ends, |key| Ok(dense.add(*key)?)),
             Numbering::Numbers(numbers) => assign(batch, ends, |key| Ok(numbers.id_of(*key)?)),
-            Numbering::Ids(_) | Numbering::Texts(_) => unreachable!("{OTHER_KIND}"),
+            Numbering::Ids(bound) => assign(batch, ends, |key| {
+                let id = VertexId::try_from(*key)?;
+                *bound = (*bound).max(id.get() + 1);
+                Ok(id)
+            }),
+            Numbering::Texts(_) => unreachable!("{OTHER_KIND}"),
         }
     }
 
@@ -410,7 +416,9 @@ mod tests {
     #[test]
     fn a_dense_key_beyond_the_ids_is_refused() {
         let batch = Batch { edges: Vec::new(), vertices: vec![u64::from(u32::MAX)] };
-        let refused = u64::assign_ids(&batch, &mut Numbering::new(KeyKind::Dense), &mut Vec::new());
-        assert!(matches!(refused, Err(StaticGraphError::VertexId(_))));
+        for mut numbering in [Numbering::new(KeyKind::Dense), Numbering::Ids(0)] {
+            let refused = u64::assign_ids(&batch, &mut numbering, &mut Vec::new());
+            assert!(matches!(refused, Err(StaticGraphError::VertexId(_))));
+        }
     }
 }

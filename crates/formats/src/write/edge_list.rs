@@ -5,7 +5,7 @@ use super::field::{check, check_first, check_weight, push_key, push_weight, unwr
 use super::output::Output;
 use crate::characters::is_separator;
 use crate::format::is_weighted_edge_list;
-use crate::{Columns, Edge, FormatError, Remedy, VertexKey};
+use crate::{Columns, FormatError, Remedy};
 use hedgerow_model::{AsKey, KeyRef};
 use std::path::Path;
 
@@ -47,7 +47,10 @@ impl EdgeListWriter {
     /// Appends an edge with or without a weight.
     ///
     /// # Errors
-    /// See [`write_edge`](Self::write_edge).
+    /// A text key that could not be read back: empty, with a blank, a comma or a control character,
+    /// or with `#` or `%` (or a byte order mark) at the start of a source. A weight that is not
+    /// finite, or a missing one in a file named `.wel`. Nothing is written in these cases. Or the
+    /// disk is full.
     pub fn write(
         &mut self,
         source: impl AsKey,
@@ -55,17 +58,6 @@ impl EdgeListWriter {
         weight: Option<f64>,
     ) -> Result<(), FormatError> {
         self.write_line(source.as_key(), destination.as_key(), weight, None)
-    }
-
-    /// Appends an edge with the columns of this file.
-    ///
-    /// # Errors
-    /// A text key that could not be read back: empty, with a blank, a comma or a control character,
-    /// or with `#` or `%` (or a byte order mark) at the start of a source. A weight that is not
-    /// finite, or a missing one in a file named `.wel`. A fourth column without a third. Nothing is
-    /// written in these cases. Or the disk is full.
-    pub fn write_edge<K: VertexKey>(&mut self, edge: &Edge<K>) -> Result<(), FormatError> {
-        self.write_line(edge.source.as_key(), edge.destination.as_key(), edge.weight, edge.timestamp)
     }
 
     pub(super) fn write_line(

@@ -2,16 +2,10 @@
 
 use super::{Output, Whole};
 use crate::FormatError;
-use crate::serialized::MAX_VERTICES;
 use hedgerow_model::Direction;
 
 /// Writes the graph; returns the number of neighbors, in an undirected graph in both directions.
 pub(super) fn write(graph: &Whole, undirected: bool, output: &mut Output) -> Result<u64, FormatError> {
-    if u64::from(graph.vertices()) > MAX_VERTICES {
-        let (value, reason) =
-            (format!("{} vertices", graph.vertices()), "this format can number 2,147,483,646");
-        return Err(FormatError::Unwritable { path: graph.path().into(), value, reason, remedy: None });
-    }
     let neighbors = graph.rows(Direction::Out).1.len() as u64;
     output.buffer().push(u8::from(!undirected));
     output.buffer().extend_from_slice(&neighbors.to_le_bytes());

@@ -1,9 +1,9 @@
 //! A static graph that is written as a whole, its vertices in the order of their keys.
 
-use super::field::{check_weight, comes_back, unwritable, unwritable_without};
+use super::field::{check_weight, comes_back, unwritable_without};
+use crate::serialized::MAX_VERTICES;
 use crate::static_graph::{StaticGraph, StaticGraphBuilder, StaticGraphError};
 use crate::{Batch, FormatError, GraphFormat, Remedy, VertexKey};
-use hedgerow_kernels::MemoryBudget;
 use hedgerow_kernels::csr::{BuildOptions, CsrAdjacency};
 use hedgerow_model::{
     Column, Direction, GraphView, KeyKind, KeyRef, LabelId, Topology, VertexId, VertexIdError,
@@ -37,14 +37,16 @@ pub(super) struct Whole {
 impl<'p, K: VertexKey> WholeBuilder<'p, K> {
     /// Accepts any keys, or, if `keep_ids`, numbers of vertices, if the format has any.
     pub fn new(path: &Path, format: GraphFormat, undirected: bool, keep_ids: bool) -> Self {
-        let topology = match format {
-            _ if undirected => Topology::Undirected,
-            GraphFormat::Serialized | GraphFormat::WeightedSerialized => Topology::DirectedWithReverse,
-            _ => Topology::Directed,
+        let topology = match undirected {
+            true => Topology::Undirected,
+            false if is_serialized(format) => Topology::DirectedWithReverse,
+            false => Topology::Directed,
         };
-        let kept_from = format.first_number().filter(|_| keep_ids);
-        let keys = if kept_from.is_some() { KeyKind::Dense } else { K::KIND };
-        let graph = StaticGraphBuilder::new(topology, keys).in_key_order();
+        let kept_from = if keep_ids { format.first_number() } else { None };
+        let graph = StaticGraphBuilder::new(topology, K::KIND);
+        // Text keys are no numbers, and refused if ids are kept.
+        let keeps_ids = kept_from.is_some() && K::KIND == KeyKind::Number;
+        let graph = if keeps_ids { graph.with_all_ids() } else { graph.in_key_order() };
         let (has_weights, weights) = (None, Vec::new());
         WholeBuilder { path: path.into(), format, graph, pool: None, kept_from, has_weights, weights }
     }
@@ -70,7 +72,7 @@ impl<'p, K: VertexKey> WholeBuilder<'p, K> {
             Some(true) => self.graph.add_weighted(batch, &self.weights),
             _ => self.graph.add(batch),
         };
-        added.map_err(|error| too_many(&self.path, &error))
+        added.map_err(|error| not_built(&self.path, error))
     }
 
     /// Takes the weights of a batch, which must fit the format and the edges so far.
@@ -81,7 +83,7 @@ impl<'p, K: VertexKey> WholeBuilder<'p, K> {
             match (weight, self.has_weights) {
                 (None, None) if self.format == GraphFormat::WeightedSerialized => {
                     let reason = "write .sg, or a graph with weights";
-                    return Err(unwritable(&self.path, "edges without weights", reason));
+                    return Err(refused(&self.path, "edges without weights".into(), reason));
                 }
                 (Some(_), None) => self.graph.give_weights(),
                 (None, Some(true)) | (Some(_), Some(false)) => {
@@ -96,7 +98,7 @@ impl<'p, K: VertexKey> WholeBuilder<'p, K> {
             check_weight(weight, &self.path)?;
             if self.format == GraphFormat::WeightedSerialized && !comes_back(weight) {
                 let reason = "a weight in this format is a whole number of 32 bits with a sign";
-                return Err(unwritable(&self.path, &weight.to_string(), reason));
+                return Err(refused(&self.path, weight.to_string(), reason));
             }
             self.weights.push(weight);
         }
@@ -105,9 +107,17 @@ impl<'p, K: VertexKey> WholeBuilder<'p, K> {
 
     /// Completes the graph.
     pub fn finish(self) -> Result<Whole, FormatError> {
-        let WholeBuilder { path, graph, pool, kept_from, has_weights, .. } = self;
-        let options = BuildOptions { pool, memory: MemoryBudget::bytes(u64::MAX), ..BuildOptions::default() };
-        let graph = graph.finish(options).map_err(|error| too_many(&path, &error))?;
+        let WholeBuilder { path, format, graph, pool, kept_from, has_weights, .. } = self;
+        let vertices = u64::from(graph.vertex_bound());
+        if is_serialized(format) && vertices > MAX_VERTICES {
+            return Err(refused(
+                &path,
+                format!("{vertices} vertices"),
+                "this format can number 2,147,483,646",
+            ));
+        }
+        let options = BuildOptions { pool, ..BuildOptions::default() };
+        let graph = graph.finish(options).map_err(|error| not_built(&path, error))?;
         // A graph without vertices has no first one.
         let first = kept_from.map_or(0, |first| graph.csr().vertex_bound().min(first as u32));
         Ok(Whole { path, graph, first, has_weights: has_weights == Some(true) })
@@ -173,13 +183,22 @@ fn rows<'a, W: Column>(adjacency: &CsrAdjacency<'a, W>) -> (&'a [u64], &'a [Vert
     (adjacency.offsets(), adjacency.neighbors())
 }
 
+fn is_serialized(format: GraphFormat) -> bool {
+    matches!(format, GraphFormat::Serialized | GraphFormat::WeightedSerialized)
+}
+
 #[cold]
-fn too_many(path: &Path, error: &StaticGraphError) -> FormatError {
-    let value = match error {
-        StaticGraphError::VertexId(VertexIdError(number)) => format!("vertex {number}"),
-        _ => "4294967296 vertices".into(),
-    };
-    let reason = "there can be 4294967295 vertices at most";
+fn not_built(path: &Path, source: StaticGraphError) -> FormatError {
+    let too_many = |value| refused(path, value, "there can be 4294967295 vertices at most");
+    match source {
+        StaticGraphError::VertexId(VertexIdError(number)) => too_many(format!("vertex {number}")),
+        StaticGraphError::Capacity(_) => too_many("4294967296 vertices".into()),
+        source => FormatError::NotBuilt { path: path.into(), source },
+    }
+}
+
+#[cold]
+fn refused(path: &Path, value: String, reason: &'static str) -> FormatError {
     FormatError::Unwritable { path: path.into(), value, reason, remedy: None }
 }
 

@@ -175,7 +175,17 @@ fn kept_ids_leave_gaps_for_vertices_without_edges() {
     assert_eq!(write(&path, &weighted(&[(5, 2, 1.0)]), &keep).unwrap().vertices, Some(5));
     assert_eq!(read::<u64>(&path).edges, weighted(&[(5, 2, 1.0)]).edges);
     assert!(write(&path, &weighted(&[(0, 2, 1.0)]), &keep).is_err());
-    assert!(write(&path, &weighted(&[(1 << 32, 2, 1.0)]), &keep).is_err());
+    let refused = |path: &Path, vertex| write(path, &weighted(&[(vertex, 2, 1.0)]), &keep).unwrap_err();
+    let error = refused(&path, 1 << 32).to_string();
+    assert!(error.ends_with("vertex 4294967296: there can be 4294967295 vertices at most"), "{error}");
+    let error = refused(&folder.path().join("g.sg"), 4_000_000_000).to_string();
+    assert!(error.ends_with("4000000001 vertices: this format can number 2,147,483,646"), "{error}");
+
+    let edge: Edge<Box<str>> = Edge::new("1".into(), "2".into());
+    let mut texts = GraphWriter::create(&path, &keep).unwrap();
+    texts.write(&Batch::new()).unwrap();
+    assert!(texts.write(&Batch { edges: vec![edge], vertices: Vec::new() }).is_err());
+    assert_eq!(texts.finish().unwrap().vertices, Some(0));
 }
 
 #[test]
@@ -187,9 +197,13 @@ fn what_a_format_cannot_hold_is_refused_and_leaves_no_trace() {
         assert!(error.to_string().contains(reason), "{error}");
     };
     let plain = Batch { edges: vec![Edge::new(1, 2)], vertices: Vec::new() };
-    refused("g.wsg", &weighted(&[(1, 2, 0.5)]), "whole number of 32 bits");
+    refused(
+        "g.wsg",
+        &weighted(&[(1, 2, 0.5)]),
+        "cannot write 0.5: a weight in this format is a whole number",
+    );
     refused("g.wsg", &weighted(&[(1, 2, 3e9)]), "whole number of 32 bits");
-    refused("g.wsg", &plain, "edges without weights");
+    refused("g.wsg", &plain, "cannot write edges without weights: write .sg");
     refused("g.wel", &plain, "every edge of a .wel file has one");
     let mixed =
         Batch { edges: [&plain.edges[..], &weighted(&[(3, 4, 1.0)]).edges].concat(), ..plain.clone() };
