@@ -58,8 +58,9 @@ impl WriteOptions {
 /// Writes a graph file that a [`GraphReader`](crate::GraphReader) reads back.
 ///
 /// The edges of an edge list are written as they come. All other formats need the whole graph in
-/// memory: 8 bytes per edge until all have come, with weights 16, then a static graph. Its vertices are then written in the order of their keys and their
-/// neighbors in that order, each once, with its last weight.
+/// memory: 8 bytes per edge until all have come, with weights 16, then a static graph. Its
+/// vertices are then written in the order of their keys and their neighbors in that order, each
+/// once, with its last weight.
 ///
 /// Files whose name ends in `.gz` or `.zst` are compressed. They appear under their names only with
 /// [`finish`](Self::finish): see [`NewFile`].
