@@ -1,8 +1,9 @@
 //! Options of `hedgerow export`.
 
-use crate::options::{FormatName, file_to_write, result_file};
+use crate::options::{FormatName, file_to_write, result_file, threads};
 use crate::stored::args::{ReadArgs, StorePlace, TimesArgs};
 use clap::Args;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -40,6 +41,9 @@ pub struct ExportArgs {
     pub times: TimesArgs,
     #[command(flatten)]
     pub read: ReadArgs,
+    /// Threads that sort edges if the format needs that; by default one per core
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<NonZeroUsize>,
     /// Print what was written as JSON
     #[arg(long)]
     pub json: bool,

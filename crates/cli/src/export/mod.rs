@@ -15,6 +15,7 @@ use crate::interrupt::Interrupt;
 use crate::outputs::FilesInUse;
 use crate::stored::{self, StoredState, number};
 use crate::text;
+use crate::threads::Threads;
 use edges::Edges;
 use graph_file::{FileKey, graph_output};
 use hedgerow::{Count, KeyKind, LabelId, LabelSchema, Snapshot};
@@ -141,7 +142,9 @@ fn export<K: FileKey>(
         keep_ids: state.keys == KeyKind::Dense,
         ..WriteOptions::default()
     };
-    let mut writer = GraphWriter::<K>::create(&args.output, &options).map_err(CliError::Output)?;
+    let threads = Threads::new(args.threads)?;
+    let writer = GraphWriter::<K>::create(&args.output, &options).map_err(CliError::Output)?;
+    let mut writer = writer.on(threads.pool());
     let format = writer.format();
     let names_vertices = !format.is_edge_list() || args.vertices_output.is_some();
     let lost_vertices =

@@ -126,7 +126,8 @@ fn import<K: VertexKey + AsKey>(context: Context<'_>) -> Result<(), CliError> {
         }
         (None, None) => return done,
     };
-    let imported = Imported::new(context, &importer, contents, written, started.elapsed());
+    let took = context.plan.took + started.elapsed();
+    let imported = Imported::new(context, &importer, contents, written, took);
     let printed =
         context.console.summarize(None, &imported, |imported| imported.describe(importer.skipped()));
     printed.map_err(|error| error.but("the import is complete"))

@@ -16,6 +16,7 @@ use hedgerow::store::{self, StoreOptions};
 use hedgerow::{ColumnType, EdgeSchema, ErrorKind, KeyKind, LabelSchema, RecordSchema, Topology};
 use hedgerow_formats::{GraphFormat, HasHeader, LineSchema, PropertyFormat, PropertyOptions, SurveyColumn};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// An import, with what its files tell.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub struct Plan {
     pub vertices: Option<Table>,
     /// The comparison of all rows with each other, if it was necessary.
     pub repeats: Option<Repeats>,
+    /// The time that reading the files took.
+    pub took: Duration,
     /// True if the columns of a file have names.
     has_names: bool,
 }
@@ -63,6 +66,7 @@ impl Plan {
     /// # Errors
     /// A file cannot be read; its first line could be names or values; or rows would be lost.
     pub fn of(given: &ImportArgs, threads: &Threads, console: &Console) -> Result<Self, CliError> {
+        let started = Instant::now();
         let mut args = given.clone();
         let known = Known::of(&args)?;
         let mut rows = Rows::new(known.is_undirected);
@@ -119,11 +123,13 @@ impl Plan {
             tables,
             vertices,
             repeats: None,
+            took: Duration::ZERO,
             has_names,
         };
         let keys = known.keys.unwrap_or(plan.args.format.keys().kind());
         let reader = Reader { args: &plan.args.clone(), keys, threads, console };
         plan.compare(&known, rows, reader)?;
+        plan.took = started.elapsed();
         Ok(plan)
     }
 

@@ -61,6 +61,7 @@ pub struct Imported {
     /// The command that says what was inferred; `None` if nothing was, or options cannot express
     /// it.
     command: Option<String>,
+    /// With the time of reading files before, to look what they hold.
     seconds: text::Seconds,
     edges_per_second: f64,
 }
@@ -92,7 +93,7 @@ impl Imported {
         importer: &Importer<'_>,
         contents: Contents,
         checkpoint: Option<Checkpointed>,
-        elapsed: Duration,
+        took: Duration,
     ) -> Self {
         let (before, target) = (importer.before(), context.target);
         let edges = text::Edges(contents.edges);
@@ -129,8 +130,8 @@ impl Imported {
             time_zone: context.plan.time_zone(),
             checkpoint,
             command: context.plan.is_inferred.then(|| command::text(context.args)).flatten(),
-            seconds: text::Seconds(elapsed),
-            edges_per_second: text::rate(importer.rows(), elapsed),
+            seconds: text::Seconds(took),
+            edges_per_second: text::rate(importer.rows(), took),
         }
     }
 

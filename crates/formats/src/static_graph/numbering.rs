@@ -1,11 +1,14 @@
 //! Keys numbered in the order in which they first come.
 
+mod texts;
+
 use super::error::StaticGraphError;
 use crate::Batch;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use hedgerow_model::{CapacityError, KeyKind, KeyRef, VertexId, VertexIdError};
 use std::hash::{BuildHasher, Hash};
+use texts::Texts;
 
 /// The place of a number without an id.
 const NONE: u32 = u32::MAX;
@@ -50,15 +53,6 @@ pub struct Numbers {
     others: HashTable<u32>,
 }
 
-/// Texts, one after the other.
-#[derive(Debug, Default)]
-pub struct Texts {
-    text: String,
-    /// The end of each text.
-    ends: Vec<usize>,
-    ids: HashTable<u32>,
-}
-
 impl Numbering {
     /// No keys yet, of this kind.
     pub fn new(keys: KeyKind) -> Self {
@@ -95,9 +89,10 @@ impl Numbering {
         ends: &mut Vec<IdPair>,
     ) -> Result<(), StaticGraphError> {
         match self {
-            Numbering::Texts(texts) => assign(batch, ends, |key| Ok(texts.id_of(key)?)),
+            Numbering::Texts(texts) => texts.assign(batch, ends)?,
             Numbering::Ids(_) | Numbering::Dense(_) | Numbering::Numbers(_) => unreachable!("{OTHER_KIND}"),
         }
+        Ok(())
     }
 
     /// The id of a key that has one.
@@ -140,7 +135,7 @@ impl Numbering {
             Numbering::Ids(bound) => (*bound).into(),
             Numbering::Dense(dense) => dense.count,
             Numbering::Numbers(numbers) => numbers.keys.len() as u64,
-            Numbering::Texts(texts) => texts.ends.len() as u64,
+            Numbering::Texts(texts) => texts.count() as u64,
         }
     }
 
@@ -167,9 +162,7 @@ impl Numbering {
             Numbering::Numbers(Numbers { keys, table, others }) => {
                 size_of_val(&**keys) + size_of_val(&**table) + others.allocation_size()
             }
-            Numbering::Texts(Texts { text, ends, ids }) => {
-                text.len() + size_of_val(&**ends) + ids.allocation_size()
-            }
+            Numbering::Texts(texts) => texts.bytes(),
         }
     }
 }
@@ -276,58 +269,11 @@ impl Numbers {
     }
 }
 
-impl Texts {
-    fn id_of(&mut self, text: &str) -> Result<VertexId, CapacityError> {
-        if let Some(id) = self.find(text) {
-            return Ok(VertexId::new(id));
-        }
-        let id = next_id(self.ends.len())?;
-        self.text.push_str(text);
-        self.ends.push(self.text.len());
-        let (all, ends) = (&self.text, &self.ends);
-        let hash = |id: &u32| hash_of(text_at(all, ends, *id));
-        self.ids.insert_unique(hash_of(text), id.get(), hash);
-        Ok(id)
-    }
-
-    fn sort(&mut self) -> Option<Vec<VertexId>> {
-        let mut sorted: Vec<u32> = (0..self.ends.len() as u32).collect();
-        if sorted.is_sorted_by_key(|id| self.get(*id)) {
-            return None;
-        }
-        sorted.sort_unstable_by_key(|id| self.get(*id));
-        let (mut text, mut ends) =
-            (String::with_capacity(self.text.len()), Vec::with_capacity(self.ends.len()));
-        for id in &sorted {
-            text.push_str(self.get(*id));
-            ends.push(text.len());
-        }
-        let new = new_ids(sorted.into_iter());
-        self.ids.iter_mut().for_each(|id| *id = new[*id as usize].get());
-        (self.text, self.ends) = (text, ends);
-        Some(new)
-    }
-
-    fn find(&self, text: &str) -> Option<u32> {
-        self.ids.find(hash_of(text), |id| self.get(*id) == text).copied()
-    }
-
-    fn get(&self, id: u32) -> &str {
-        text_at(&self.text, &self.ends, id)
-    }
-}
-
 /// The new ids by the former ones, which are given in the order of the new ones.
 fn new_ids(former: impl ExactSizeIterator<Item = u32>) -> Vec<VertexId> {
     let mut ids = vec![VertexId::default(); former.len()];
     former.zip(0..).for_each(|(former, new)| ids[former as usize] = VertexId::new(new));
     ids
-}
-
-fn text_at<'t>(text: &'t str, ends: &[usize], id: u32) -> &'t str {
-    let id = id as usize;
-    let start = if id == 0 { 0 } else { ends[id - 1] };
-    &text[start..ends[id]]
 }
 
 fn hash_of(key: impl Hash) -> u64 {
@@ -353,10 +299,10 @@ mod tests {
         prop::collection::vec(number, 0..3000)
     }
 
-    /// Numbers keys, as vertices and as ends of edges, in pieces.
-    fn numbered<K: VertexKey>(kind: KeyKind, keys: &[K]) -> (Numbering, Vec<VertexId>) {
+    /// Numbers keys, as vertices and as ends of edges, in batches of this many keys.
+    fn numbered<K: VertexKey>(kind: KeyKind, keys: &[K], batch: usize) -> (Numbering, Vec<VertexId>) {
         let (mut numbering, mut ids) = (Numbering::new(kind), Vec::new());
-        for piece in keys.chunks(7) {
+        for piece in keys.chunks(batch) {
             let (vertices, rest) = piece.split_at(piece.len() % 2);
             let edges = rest.chunks(2).map(|ends| Edge::new(ends[0].clone(), ends[1].clone())).collect();
             let mut ends = Vec::new();
@@ -367,8 +313,8 @@ mod tests {
         (numbering, ids)
     }
 
-    fn check<K: VertexKey>(kind: KeyKind, keys: &[K], absent: &K) {
-        let (mut numbering, ids) = numbered(kind, keys);
+    fn check<K: VertexKey>(kind: KeyKind, keys: &[K], batch: usize, absent: &K) {
+        let (mut numbering, ids) = numbered(kind, keys, batch);
         let mut expected = HashMap::new();
         for (key, id) in keys.iter().zip(ids) {
             let next = expected.len() as u32;
@@ -392,26 +338,27 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn ids_are_in_the_order_of_first_appearance(keys in numbers(), absent in any::<u64>()) {
-            check(KeyKind::Number, &keys, &absent);
-            let texts: Vec<Box<str>> = keys.iter().map(|key| (key % 500).to_string().into()).collect();
-            check(KeyKind::String, &texts, &"absent".into());
-        }
+           #[test]
+           fn ids_are_in_the_order_of_first_appearance(
+    keys in numbers(), batch in 1..300_usize, absent in any::<u64>()) {
+               check(KeyKind::Number, &keys, batch, &absent);
+               let texts: Vec<Box<str>> = keys.iter().map(|key| (key % 500).to_string().into()).collect();
+               check(KeyKind::String, &texts, batch, &"absent".into());
+           }
 
-        #[test]
-        fn dense_keys_are_ids(keys in prop::collection::vec(0..2000_u64, 0..300)) {
-            let (numbering, ids) = numbered(KeyKind::Dense, &keys);
-            assert!(ids.iter().map(|id| u64::from(id.get())).eq(keys.iter().copied()));
-            let all: BTreeSet<u64> = keys.iter().copied().collect();
-            let bound = all.last().map_or(0, |last| last + 1);
-            assert_eq!((u64::from(numbering.bound()), numbering.count()), (bound, all.len() as u64));
-            let gaps: Vec<u64> = numbering.gaps().map(|id| id.get().into()).collect();
-            let absent: Vec<u64> = (0..bound).filter(|key| !all.contains(key)).collect();
-            assert_eq!(gaps, absent);
-            assert_eq!(numbering.find(KeyRef::Number(bound)), None);
-        }
-    }
+           #[test]
+           fn dense_keys_are_ids(keys in prop::collection::vec(0..2000_u64, 0..300)) {
+               let (numbering, ids) = numbered(KeyKind::Dense, &keys, 7);
+               assert!(ids.iter().map(|id| u64::from(id.get())).eq(keys.iter().copied()));
+               let all: BTreeSet<u64> = keys.iter().copied().collect();
+               let bound = all.last().map_or(0, |last| last + 1);
+               assert_eq!((u64::from(numbering.bound()), numbering.count()), (bound, all.len() as u64));
+               let gaps: Vec<u64> = numbering.gaps().map(|id| id.get().into()).collect();
+               let absent: Vec<u64> = (0..bound).filter(|key| !all.contains(key)).collect();
+               assert_eq!(gaps, absent);
+               assert_eq!(numbering.find(KeyRef::Number(bound)), None);
+           }
+       }
 
     #[test]
     fn a_dense_key_beyond_the_ids_is_refused() {
