@@ -34,7 +34,7 @@ pub struct Plan {
     pub vertices: Option<Table>,
     /// The comparison of all rows with each other, if it was necessary.
     pub repeats: Option<Repeats>,
-    /// The time that reading the files took.
+    /// The time that this look at the files took.
     pub took: Duration,
     /// True if the columns of a file have names.
     has_names: bool,

@@ -61,7 +61,7 @@ pub struct Imported {
     /// The command that says what was inferred; `None` if nothing was, or options cannot express
     /// it.
     command: Option<String>,
-    /// With the time of reading files before, to look what they hold.
+    /// With the look at the files before.
     seconds: text::Seconds,
     edges_per_second: f64,
 }

@@ -152,3 +152,16 @@ fn a_list_of_text_keys_is_not_taken_for_a_file_with_a_header() {
     folder.json("import values.csv --store store --keys text --labels counts:u32");
     assert_eq!(folder.json("info store")["edges"], 1);
 }
+
+#[test]
+fn an_exported_graph_is_the_converted_one_on_any_number_of_threads() {
+    let folder = Folder::new();
+    folder.hedgerow("generate uniform --vertices 9999 --edges 150000 --weights --output g.wel").success();
+    folder.json("import g.wel --store store --weights");
+    folder.json("convert g.wel converted.wsg");
+    for threads in [1, 3] {
+        folder.json(&format!("export store --output {threads}.wsg --threads {threads}"));
+        let bytes = |name: &str| std::fs::read(folder.path(name)).unwrap();
+        assert!(bytes(&format!("{threads}.wsg")) == bytes("converted.wsg"), "{threads} threads");
+    }
+}

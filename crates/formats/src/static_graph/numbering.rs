@@ -338,27 +338,30 @@ mod tests {
     }
 
     proptest! {
-           #[test]
-           fn ids_are_in_the_order_of_first_appearance(
-    keys in numbers(), batch in 1..300_usize, absent in any::<u64>()) {
-               check(KeyKind::Number, &keys, batch, &absent);
-               let texts: Vec<Box<str>> = keys.iter().map(|key| (key % 500).to_string().into()).collect();
-               check(KeyKind::String, &texts, batch, &"absent".into());
-           }
+        #[test]
+        fn ids_are_in_the_order_of_first_appearance(
+            keys in numbers(),
+            batch in 1..300_usize,
+            absent in any::<u64>(),
+        ) {
+            check(KeyKind::Number, &keys, batch, &absent);
+            let texts: Vec<Box<str>> = keys.iter().map(|key| (key % 500).to_string().into()).collect();
+            check(KeyKind::String, &texts, batch, &"absent".into());
+        }
 
-           #[test]
-           fn dense_keys_are_ids(keys in prop::collection::vec(0..2000_u64, 0..300)) {
-               let (numbering, ids) = numbered(KeyKind::Dense, &keys, 7);
-               assert!(ids.iter().map(|id| u64::from(id.get())).eq(keys.iter().copied()));
-               let all: BTreeSet<u64> = keys.iter().copied().collect();
-               let bound = all.last().map_or(0, |last| last + 1);
-               assert_eq!((u64::from(numbering.bound()), numbering.count()), (bound, all.len() as u64));
-               let gaps: Vec<u64> = numbering.gaps().map(|id| id.get().into()).collect();
-               let absent: Vec<u64> = (0..bound).filter(|key| !all.contains(key)).collect();
-               assert_eq!(gaps, absent);
-               assert_eq!(numbering.find(KeyRef::Number(bound)), None);
-           }
-       }
+        #[test]
+        fn dense_keys_are_ids(keys in prop::collection::vec(0..2000_u64, 0..300)) {
+            let (numbering, ids) = numbered(KeyKind::Dense, &keys, 7);
+            assert!(ids.iter().map(|id| u64::from(id.get())).eq(keys.iter().copied()));
+            let all: BTreeSet<u64> = keys.iter().copied().collect();
+            let bound = all.last().map_or(0, |last| last + 1);
+            assert_eq!((u64::from(numbering.bound()), numbering.count()), (bound, all.len() as u64));
+            let gaps: Vec<u64> = numbering.gaps().map(|id| id.get().into()).collect();
+            let absent: Vec<u64> = (0..bound).filter(|key| !all.contains(key)).collect();
+            assert_eq!(gaps, absent);
+            assert_eq!(numbering.find(KeyRef::Number(bound)), None);
+        }
+    }
 
     #[test]
     fn a_dense_key_beyond_the_ids_is_refused() {
