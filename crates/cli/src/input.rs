@@ -129,7 +129,7 @@ impl Input<'_> {
         let keys = self.key_kind();
         let builder = match weights {
             Weights::Ignored => StaticGraphBuilder::<K>::new(topology, keys),
-            Weights::Unit | Weights::FromFile => StaticGraphBuilder::weighted(topology, keys),
+            Weights::Unit | Weights::FromFile => StaticGraphBuilder::valued(topology, keys, ColumnType::F64),
         };
         let builder = builder.with_limit(memory.limit_bytes()).on(means.threads.pool());
         self.load_static(reader, builder, weights, means)

@@ -36,16 +36,12 @@ pub struct Built {
 }
 
 impl Context<'_> {
-    /// Returns true if the store is new, and no option asks for commits, nor are there values that
-    /// only commits can give, nor is the graph perhaps too large for memory, if its engine need not
-    /// hold it there.
+    /// Returns true if the store is new, and no option asks for commits, nor are there versions,
+    /// which only commits can give, nor is the graph perhaps too large for memory, if its engine
+    /// need not hold it there.
     pub fn builds(&self) -> bool {
         let Context { args, target, sources, .. } = self;
         let edges = &target.schema.edges;
-        let has_values = match edges {
-            EdgeSchema::Value(column) => *column == f64::TYPE,
-            _ => true,
-        };
         // The log counts the versions of records.
         let is_version = |field: &Field| field.value_type == ValueType::Version;
         let mut fields =
@@ -67,7 +63,7 @@ impl Context<'_> {
             !target.is_on_disk() || most.is_some_and(|most| most <= MemoryBudget::detect().available())
         };
         let is_refused = target.exists() || asks_for_commits || is_limited;
-        !is_refused && has_values && !has_versions && can_go_back() && fits()
+        !is_refused && !has_versions && can_go_back() && fits()
     }
 }
 
@@ -95,11 +91,13 @@ impl Importer<'_> {
         let target = self.context.target;
         let builder = match &target.schema.edges {
             EdgeSchema::Topology => StaticGraphBuilder::<K>::new(Topology::Directed, target.keys),
-            EdgeSchema::Value(_) => StaticGraphBuilder::weighted(Topology::Directed, target.keys),
+            EdgeSchema::Value(column) => StaticGraphBuilder::valued(Topology::Directed, target.keys, *column),
+            // The places of their records.
             EdgeSchema::Record(_) | EdgeSchema::Parallel(_) => {
-                StaticGraphBuilder::valued(Topology::Directed, target.keys, target.is_parallel())
+                StaticGraphBuilder::valued(Topology::Directed, target.keys, u64::TYPE)
             }
         };
+        let builder = if target.is_parallel() { builder.with_duplicates() } else { builder };
         // A checkpoint has each edge once, whatever ends it is stored from.
         let builder = if target.is_undirected() { builder.from_lesser_ends() } else { builder };
         let builder = builder.on(self.context.threads.pool());

@@ -10,7 +10,7 @@ pub(crate) use numbering::{IdPair, Numbering};
 use crate::{Batch, VertexKey};
 use hedgerow_kernels::csr::{BuildOptions, Csr, CsrBuilder};
 use hedgerow_model::scatter::OWNERS_OF_PART;
-use hedgerow_model::{GraphView, Key, KeyKind, KeyRef, Topology, VertexId};
+use hedgerow_model::{ColumnType, GraphView, Key, KeyKind, KeyRef, Topology, VertexId};
 use rayon::ThreadPool;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -74,8 +74,8 @@ struct UnfinishedGraph<'p> {
 #[derive(Debug)]
 enum UnfinishedEdges<'p> {
     Plain(CsrBuilder<'p, ()>),
-    Weighted(CsrBuilder<'p, f64>),
-    Valued(CsrBuilder<'p, u64>),
+    /// Edges with the bits of their values, which are of this type.
+    Valued(CsrBuilder<'p, u64>, ColumnType),
 }
 
 impl<'p, K: VertexKey> StaticGraphBuilder<'p, K> {
@@ -86,22 +86,14 @@ impl<'p, K: VertexKey> StaticGraphBuilder<'p, K> {
         Self::with(UnfinishedEdges::Plain(CsrBuilder::new(topology)), keys)
     }
 
-    /// Like [`new`](Self::new); each edge has a weight.
+    /// Like [`new`](Self::new); each edge has a value of type `column`, such as a weight, or the
+    /// place of its record.
+    ///
+    /// # Panics
+    /// Values of this type take no bytes: not before the graph is finished.
     #[must_use]
-    pub fn weighted(topology: Topology, keys: KeyKind) -> Self {
-        Self::with(UnfinishedEdges::Weighted(CsrBuilder::new(topology)), keys)
-    }
-
-    /// Like [`new`](Self::new); each edge has a value of any meaning, such as the place of its
-    /// record. If edges `may_be_parallel`, all those between two vertices are kept, as neighbors
-    /// repeated in their order.
-    #[must_use]
-    pub fn valued(topology: Topology, keys: KeyKind, may_be_parallel: bool) -> Self {
-        let edges = CsrBuilder::new(topology);
-        Self::with(
-            UnfinishedEdges::Valued(if may_be_parallel { edges.with_duplicates() } else { edges }),
-            keys,
-        )
+    pub fn valued(topology: Topology, keys: KeyKind, column: ColumnType) -> Self {
+        Self::with(UnfinishedEdges::Valued(CsrBuilder::new(topology), column), keys)
     }
 
     fn with(edges: UnfinishedEdges<'p>, keys: KeyKind) -> Self {
@@ -113,6 +105,18 @@ impl<'p, K: VertexKey> StaticGraphBuilder<'p, K> {
         StaticGraphBuilder { graph, keys: PhantomData }
     }
 
+    /// Keeps all edges between two vertices, as neighbors repeated in their order.
+    #[must_use]
+    pub fn with_duplicates(mut self) -> Self {
+        self.graph.edges = match self.graph.edges {
+            UnfinishedEdges::Plain(edges) => UnfinishedEdges::Plain(edges.with_duplicates()),
+            UnfinishedEdges::Valued(edges, column) => {
+                UnfinishedEdges::Valued(edges.with_duplicates(), column)
+            }
+        };
+        self
+    }
+
     /// Gives the edges weights, before any edge is added.
     ///
     /// # Panics
@@ -121,7 +125,7 @@ impl<'p, K: VertexKey> StaticGraphBuilder<'p, K> {
         let none = UnfinishedEdges::Plain(CsrBuilder::new(Topology::Directed));
         self.graph.edges = match std::mem::replace(&mut self.graph.edges, none) {
             UnfinishedEdges::Plain(edges) if self.graph.ends.is_empty() => {
-                UnfinishedEdges::Weighted(edges.with_values())
+                UnfinishedEdges::Valued(edges.with_values(), ColumnType::F64)
             }
             _ => panic!("edges with other values"),
         };
@@ -154,8 +158,7 @@ impl<'p, K: VertexKey> StaticGraphBuilder<'p, K> {
     pub fn on(mut self, pool: Option<&'p ThreadPool>) -> Self {
         self.graph.edges = match self.graph.edges {
             UnfinishedEdges::Plain(edges) => UnfinishedEdges::Plain(edges.on(pool)),
-            UnfinishedEdges::Weighted(edges) => UnfinishedEdges::Weighted(edges.on(pool)),
-            UnfinishedEdges::Valued(edges) => UnfinishedEdges::Valued(edges.on(pool)),
+            UnfinishedEdges::Valued(edges, column) => UnfinishedEdges::Valued(edges.on(pool), column),
         };
         self
     }
@@ -167,14 +170,15 @@ impl<'p, K: VertexKey> StaticGraphBuilder<'p, K> {
         self
     }
 
-    /// Adds the vertices of a batch, then its edges, whose weights are 1 if the graph has weights.
+    /// Adds the vertices of a batch, then its edges, whose values are 1 if they are of type `f64`.
     /// Expected O(batch).
     ///
     /// # Errors
     /// A dense key is no vertex id, there are more vertices than ids, or the limit is exceeded.
     ///
     /// # Panics
-    /// The graph is [valued](Self::valued), and the batch has edges: now, or when it is finished.
+    /// The edges have values of another type, and the batch has edges: now, or when the graph is
+    /// finished.
     pub fn add(&mut self, batch: &Batch<K>) -> Result<(), StaticGraphError> {
         self.assign_ids(batch)?;
         self.graph.hand_over_many()
@@ -192,8 +196,7 @@ impl<'p, K: VertexKey> StaticGraphBuilder<'p, K> {
         self.add_valued(batch, bytemuck::cast_slice(weights))
     }
 
-    /// Like [`add_weighted`](Self::add_weighted), with a value for each edge, or the bits of its
-    /// weight.
+    /// Like [`add_weighted`](Self::add_weighted), with the bits of a value for each edge.
     ///
     /// # Errors
     /// See [`add`](Self::add).
@@ -243,8 +246,7 @@ impl UnfinishedGraph<'_> {
         }
         let edges = match &self.edges {
             UnfinishedEdges::Plain(edges) => edges.bytes(),
-            UnfinishedEdges::Weighted(edges) => edges.bytes(),
-            UnfinishedEdges::Valued(edges) => edges.bytes(),
+            UnfinishedEdges::Valued(edges, _) => edges.bytes(),
         };
         let size = |(ends, values): &(Vec<IdPair>, Vec<u64>)| size_of_val(&**ends) + size_of_val(&**values);
         let waiting: usize = self.waiting.iter().flatten().map(size).sum();
@@ -283,11 +285,12 @@ impl UnfinishedGraph<'_> {
                 let units = vec![(); ends.len()];
                 edges.add(ends, units)
             }
-            UnfinishedEdges::Weighted(edges) => {
-                values.resize(ends.len(), UNIT_WEIGHT);
-                edges.add(ends, bytemuck::cast_vec(values))
+            UnfinishedEdges::Valued(edges, column) => {
+                if *column == ColumnType::F64 {
+                    values.resize(ends.len(), UNIT_WEIGHT);
+                }
+                edges.add(ends, values)
             }
-            UnfinishedEdges::Valued(edges) => edges.add(ends, values),
         }
     }
 
@@ -303,14 +306,14 @@ impl UnfinishedGraph<'_> {
         let bound = self.numbering.bound();
         self.check_limit(match &self.edges {
             UnfinishedEdges::Plain(edges) => edges.finished_bytes(bound),
-            UnfinishedEdges::Weighted(edges) => edges.finished_bytes(bound),
-            UnfinishedEdges::Valued(edges) => edges.finished_bytes(bound),
+            UnfinishedEdges::Valued(edges, _) => edges.finished_bytes(bound),
         } as usize)?;
         let UnfinishedGraph { numbering, edges, .. } = self;
         let csr = match edges {
             UnfinishedEdges::Plain(edges) => edges.finish(bound, numbering.count(), options)?,
-            UnfinishedEdges::Weighted(edges) => edges.finish(bound, numbering.count(), options)?,
-            UnfinishedEdges::Valued(edges) => edges.finish(bound, numbering.count(), options)?,
+            UnfinishedEdges::Valued(edges, column) => {
+                edges.finish(bound, numbering.count(), options)?.with_bits_of(column)
+            }
         };
         let csr = match numbering.count() < u64::from(bound) {
             true => csr.without_vertices(numbering.gaps())?,

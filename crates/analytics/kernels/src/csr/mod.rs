@@ -126,6 +126,19 @@ impl Csr {
         self.column
     }
 
+    /// Takes the values, of type `u64`, as the bits of values of type `column`. O(1), or O(edges)
+    /// for values of four bytes.
+    ///
+    /// # Panics
+    /// The values have another type, or those of type `column` take no bytes.
+    #[must_use]
+    pub fn with_bits_of(mut self, column: ColumnType) -> Self {
+        assert_eq!(self.column, ColumnType::U64, "the bits of values");
+        self.out.narrow(column);
+        self.reverse.iter_mut().for_each(|rows| rows.narrow(column));
+        Csr { column, ..self }
+    }
+
     /// Bytes on the heap.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {

@@ -78,6 +78,17 @@ impl Rows {
         &self.values
     }
 
+    /// Takes the values, of eight bytes, as the bits of values of type `column`.
+    pub(super) fn narrow(&mut self, column: ColumnType) {
+        self.values = match (std::mem::replace(&mut self.values, ValueColumn::Unit), column.width()) {
+            (ValueColumn::Eight(bits), 4) => {
+                ValueColumn::Four(bits.into_iter().map(|bits| bits as u32).collect())
+            }
+            (values @ ValueColumn::Eight(_), 8) => values,
+            _ => panic!("values of type {column:?}"),
+        };
+    }
+
     /// The range of the row of `vertex`, which is below the bound.
     pub(super) fn range(&self, vertex: VertexId) -> Range<usize> {
         self.offsets[vertex.index()] as usize..self.offsets[vertex.index() + 1] as usize
