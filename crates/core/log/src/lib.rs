@@ -57,8 +57,8 @@ pub use log::{Appended, Durability, Log, LogOptions};
 pub use remade::repair_checksums;
 pub use segment::LogRecord;
 pub use store::{
-    BackupReport, CheckReport, CheckpointEntry, CommitRange, Cut, EngineAccess, EngineFile, EngineState,
-    Follower, ListedCommit, LogPosition, LogStatus, Manifest, OWN_FILES, Recovered, Repair,
+    BackupReport, CheckReport, CheckpointEntry, CommitRange, CommitReader, Cut, EngineAccess, EngineFile,
+    EngineState, Follower, ListedCommit, LogPosition, LogStatus, Manifest, OWN_FILES, Recovered, Repair,
     ReplacedCheckpoint, SealedSegment, SegmentEntry, StoreFiles, StoreOptions, StreamEntry, TornTail, backup,
     check, list_commits, recover_to_last_valid, touched_vertices,
 };

@@ -1,4 +1,4 @@
-//! The section of keys: the key of each new vertex.
+//! The sections of keys: the key of each new vertex, and of each deleted one.
 
 use super::gaps::Gaps;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};

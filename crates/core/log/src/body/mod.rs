@@ -39,13 +39,24 @@ pub struct CommitRef<'a> {
     pub record_labels: &'a [LabelId],
     /// Edges to put, logged in the order of arrival, instead of edges in the effects.
     pub appended: Option<AppendedEdges<'a>>,
+    /// The vertices deleted, ascending, with the keys that they had, for those who follow the log:
+    /// another vertex may have the id by then. Empty without a dictionary.
+    pub former_keys: &'a [(VertexId, Key)],
 }
 
 impl<'a> CommitRef<'a> {
     /// A commit that consists only of these changes.
     #[must_use]
     pub fn of(effects: &'a Effects) -> Self {
-        CommitRef { effects, keys: &[], catalog: None, input: None, record_labels: &[], appended: None }
+        CommitRef {
+            effects,
+            keys: &[],
+            catalog: None,
+            input: None,
+            record_labels: &[],
+            appended: None,
+            former_keys: &[],
+        }
     }
 }
 
@@ -64,6 +75,9 @@ pub struct LoggedCommit {
     pub record_labels: Vec<LabelId>,
     /// Edges to put, in the order of arrival. Set only by [`LoggedCommit::decode_canonical`].
     pub appended: Option<LoggedEdges>,
+    /// The vertices deleted, ascending, with the keys that they had. Empty in a graph with dense
+    /// ids, and in commits of earlier versions.
+    pub former_keys: Vec<(VertexId, Key)>,
 }
 
 /// The body of a record, ready to be logged. Can be reused.
@@ -80,7 +94,8 @@ const EDGES: u8 = 4;
 const CATALOG: u8 = 8;
 const INPUT: u8 = 16;
 const APPENDED: u8 = 32;
-const ALL: u8 = VERTICES | KEYS | EDGES | CATALOG | INPUT | APPENDED;
+const FORMER_KEYS: u8 = 64;
+const ALL: u8 = VERTICES | KEYS | EDGES | CATALOG | INPUT | APPENDED | FORMER_KEYS;
 
 impl Body {
     /// The bytes of the body.
@@ -93,7 +108,7 @@ impl Body {
     ///
     /// Writes only one entry of an edge that is stored twice.
     pub fn encode(&mut self, commit: &CommitRef<'_>, topology: Topology) {
-        let CommitRef { effects, keys, catalog, input, record_labels, appended } = *commit;
+        let CommitRef { effects, keys, catalog, input, record_labels, appended, former_keys } = *commit;
         debug_assert!(effects.is_sorted() && (appended.is_none() || effects.adjacencies.is_empty()));
         let section = |present: bool, flag: u8| if present { flag } else { 0 };
         let flags = section(!effects.vertices.is_empty(), VERTICES)
@@ -101,7 +116,8 @@ impl Body {
             | section(!effects.adjacencies.is_empty(), EDGES)
             | section(catalog.is_some(), CATALOG)
             | section(input.is_some(), INPUT)
-            | section(appended.is_some(), APPENDED);
+            | section(appended.is_some(), APPENDED)
+            | section(!former_keys.is_empty(), FORMER_KEYS);
         self.bytes.clear();
         self.bytes.push(flags);
         if !effects.vertices.is_empty() {
@@ -116,6 +132,9 @@ impl Body {
         catalog.into_iter().for_each(|catalog| encode_catalog(&mut self.bytes, catalog));
         input.into_iter().for_each(|input| put_bytes(&mut self.bytes, input));
         appended.into_iter().for_each(|edges| appended::encode(&mut self.bytes, &edges));
+        if !former_keys.is_empty() {
+            keys::encode(&mut self.bytes, former_keys);
+        }
         self.checksum = crc32c::crc32c(&self.bytes);
     }
 
@@ -142,9 +161,9 @@ impl LoggedCommit {
     /// The commit, to be logged again, without its appended edges.
     #[must_use]
     pub fn to_log(&self) -> CommitRef<'_> {
-        let LoggedCommit { effects, keys, catalog, input, record_labels, appended: _ } = self;
+        let LoggedCommit { effects, keys, catalog, input, record_labels, appended: _, former_keys } = self;
         let (catalog, input) = (catalog.as_ref(), input.as_deref());
-        CommitRef { keys, catalog, input, record_labels, ..CommitRef::of(effects) }
+        CommitRef { keys, catalog, input, record_labels, former_keys, ..CommitRef::of(effects) }
     }
 
     /// Decodes the body of a record of a graph with this topology. O(changes · log changes).
@@ -210,6 +229,9 @@ impl LoggedCommit {
         }
         if flags & APPENDED != 0 {
             commit.appended = Some(appended::decode(&mut reader)?);
+        }
+        if flags & FORMER_KEYS != 0 {
+            commit.former_keys = keys::decode(&mut reader)?;
         }
         reader.end()?;
         Ok(commit)

@@ -103,7 +103,9 @@ fn commit(
     keys: Vec<(VertexId, Key)>,
     input: Option<Vec<u8>>,
 ) -> LoggedCommit {
-    let mut commit = LoggedCommit { keys, input: input.map(Into::into), ..LoggedCommit::default() };
+    let former_keys = if input.is_some() { Vec::new() } else { keys[..keys.len() / 2].to_vec() };
+    let input = input.map(Into::into);
+    let mut commit = LoggedCommit { keys, input, former_keys, ..LoggedCommit::default() };
     commit.catalog = commit.input.is_some().then(catalog);
     commit.effects.vertices = vertices;
     commit.effects.adjacencies = stored(edges, topology).into();

@@ -71,12 +71,12 @@ pub(crate) enum ScanEnd {
 
 impl<'f> SegmentScan<'f> {
     /// Reads the header of segment `entry` of `store`, whose first record should have timestamp
-    /// `next`.
+    /// `first`, if that is given.
     pub(crate) fn new(
         mut segment: SegmentBytes<'f>,
         store: [u8; 16],
         entry: &SegmentEntry,
-        next: CommitTimestamp,
+        first: Option<CommitTimestamp>,
     ) -> Result<Result<Self, NoScan>, FileError> {
         let number = entry.number;
         let binding = Binding { salt: crc32c::crc32c(&store), segment: number };
@@ -85,9 +85,9 @@ impl<'f> SegmentScan<'f> {
         let batches_end = if entry.length > 0 { entry.length } else { LARGEST_RECORD };
         Ok(match SegmentHeader::decode(segment.at(0, HEADER_LENGTH as u64)?) {
             Ok(header) if header.store != store || header.number != number => Err(NoScan::Foreign),
-            Ok(header) if header.first != next => Err(NoScan::Gap(header.first)),
-            Ok(SegmentHeader { first, wall_clock, .. }) => {
-                let first = FirstTimes { at: first, wall_clock };
+            Ok(header) if first.is_some_and(|first| header.first != first) => Err(NoScan::Gap(header.first)),
+            Ok(SegmentHeader { first: next, wall_clock, .. }) => {
+                let first = FirstTimes { at: next, wall_clock };
                 let position = HEADER_LENGTH as u64;
                 Ok(SegmentScan {
                     segment,

@@ -136,8 +136,7 @@ fn decode(store: &StoreFiles, record: &LogRecord<'_>) -> Result<LoggedCommit, St
     })
 }
 
-/// Passes what `read` makes of the commits in `range` to `visit`. While another process writes, a
-/// segment may be missing or look damaged, so a problem is reported when it is found twice.
+/// Passes what `read` makes of the commits in `range` to `visit`.
 fn browse<T, E: From<StoreError>>(
     files: &Arc<dyn FileSystem>,
     mut range: CommitRange,
@@ -145,8 +144,7 @@ fn browse<T, E: From<StoreError>>(
     at: impl Fn(&T) -> CommitTimestamp,
     visit: &mut dyn FnMut(T) -> Result<ControlFlow<()>, E>,
 ) -> Result<Manifest, E> {
-    let mut before: Option<String> = None;
-    for look in 1.. {
+    until_found_twice(|| {
         let store = StoreFiles::open_read_only(Arc::clone(files))?;
         let mut last = None;
         let browsed = store.browse_once(&range, read, &mut |item| {
@@ -156,9 +154,23 @@ fn browse<T, E: From<StoreError>>(
         if let Some(last) = last {
             range.continue_after(last);
         }
-        let Some(problem) = browsed? else { return Ok(store.manifest) };
+        Ok(browsed?.map_or(Ok(store.manifest), Err))
+    })
+}
+
+/// Looks at a log that another process may write to, which replaces files and removes them, until a
+/// look succeeds or fails, or finds the problem of the look before.
+pub(super) fn until_found_twice<T, E: From<StoreError>>(
+    mut look: impl FnMut() -> Result<Result<T, StoreError>, E>,
+) -> Result<T, E> {
+    let mut before: Option<String> = None;
+    for number in 1.. {
+        let problem = match look()? {
+            Ok(found) => return Ok(found),
+            Err(problem) => problem,
+        };
         let found = format!("{problem:?}");
-        if look == LOOKS || before.replace(found.clone()) == Some(found) {
+        if number == LOOKS || before.replace(found.clone()) == Some(found) {
             return Err(problem.into());
         }
     }

@@ -100,7 +100,7 @@ impl Follower {
         let bytes = SegmentBytes::new(&*file, file.length()?);
         let scan = match place {
             Some(place) => Ok(SegmentScan::resume(bytes, manifest.store, entry, place)),
-            None => SegmentScan::new(bytes, manifest.store, entry, status.newest.next())?,
+            None => SegmentScan::new(bytes, manifest.store, entry, Some(status.newest.next()))?,
         };
         // Nothing was written to the segment yet.
         let Ok(mut scan) = scan else { return Ok(()) };

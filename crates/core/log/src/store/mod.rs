@@ -3,6 +3,7 @@
 mod backup;
 mod browse;
 mod check;
+mod commits;
 mod create;
 mod follow;
 mod installed;
@@ -18,6 +19,7 @@ pub use crate::segment::{SealedSegment, SegmentEntry};
 pub use backup::{BackupReport, EngineAccess, EngineFile, EngineState, backup};
 pub use browse::{CommitRange, ListedCommit, list_commits, touched_vertices};
 pub use check::{CheckReport, check};
+pub use commits::CommitReader;
 pub use follow::{Follower, LogStatus};
 pub use manifest::{Manifest, OWN_FILES, StoreOptions, StreamEntry};
 pub(crate) use manifest::{NotReplaced, check_lock};

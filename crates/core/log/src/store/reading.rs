@@ -92,17 +92,18 @@ impl StoreFiles {
         // Bytes after the end of a sealed segment do not belong to the log.
         let end = entry.sealed.map_or(length, |sealed| sealed.end.min(length));
         let bytes = SegmentBytes::new(&*file, end);
-        let mut reading =
-            match SegmentScan::new(bytes, self.manifest.store, entry, next).map_err(StoreError::from)? {
-                Ok(mut scan) => {
-                    read(&mut scan)?;
-                    judge(entry, &mut scan, &path, next)?
-                }
-                Err(NoScan::Unused(torn)) if entry.sealed.is_none() => {
-                    SegmentReading { torn: torn_tail(&path, 0, torn), ..SegmentReading::default() }
-                }
-                Err(refusal) => SegmentReading::problem(refusal.explain(&path, next)),
-            };
+        let mut reading = match SegmentScan::new(bytes, self.manifest.store, entry, Some(next))
+            .map_err(StoreError::from)?
+        {
+            Ok(mut scan) => {
+                read(&mut scan)?;
+                judge(entry, &mut scan, &path, next)?
+            }
+            Err(NoScan::Unused(torn)) if entry.sealed.is_none() => {
+                SegmentReading { torn: torn_tail(&path, 0, torn), ..SegmentReading::default() }
+            }
+            Err(refusal) => SegmentReading::problem(refusal.explain(&path, next)),
+        };
         if entry.sealed.is_none() && length < entry.length {
             reading.problem.get_or_insert_with(|| {
                 let what = format!("the file ends here, and had {} bytes when it was made", entry.length);

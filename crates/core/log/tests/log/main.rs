@@ -4,6 +4,7 @@
 #![cfg(not(hedgerow_shuttle))]
 
 mod bugs;
+mod commits;
 mod cuts;
 mod damage;
 mod engine_files;

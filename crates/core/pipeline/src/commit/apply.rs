@@ -142,14 +142,22 @@ impl Store {
         body: &mut Body,
         input: Option<&[u8]>,
     ) {
-        let Resolved { effects, created, .. } = resolved;
-        let keys = self.keys_of(created);
+        let Resolved { effects, created, deleted, .. } = resolved;
+        let (keys, former_keys) = (self.keys_of(created), self.keys_of(deleted));
         let labels = effects.adjacencies.iter().map(|effects| effects.label);
         let has_records = |label: &LabelId| self.catalog.record_schema(*label).is_some();
         // Ascending, because effects are.
         let record_labels: SmallVec<[LabelId; 4]> = labels.filter(has_records).collect();
         let record_labels = &record_labels;
-        let commit = CommitRef { effects, keys: &keys, catalog: None, input, record_labels, appended };
+        let commit = CommitRef {
+            effects,
+            keys: &keys,
+            catalog: None,
+            input,
+            record_labels,
+            appended,
+            former_keys: &former_keys,
+        };
         body.encode(&commit, self.topology);
     }
 
@@ -159,11 +167,11 @@ impl Store {
         AppliedCommit { commit, pending: PendingReclaim::default(), size: 0 }
     }
 
-    /// The keys of new vertices, for the log. Empty where keys are ids.
-    fn keys_of(&self, created: &[VertexId]) -> Vec<(VertexId, Key)> {
+    /// The keys of new or deleted vertices, for the log. Empty where keys are ids.
+    fn keys_of(&self, vertices: &[VertexId]) -> Vec<(VertexId, Key)> {
         match self.dictionary.is_dense() {
             true => Vec::new(),
-            false => created.iter().map(|id| (*id, self.dictionary.key(*id))).collect(),
+            false => vertices.iter().map(|id| (*id, self.dictionary.key(*id))).collect(),
         }
     }
 
