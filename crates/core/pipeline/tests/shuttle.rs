@@ -1,4 +1,4 @@
-//! Models of lookups concurrent with changes, run under many schedules.
+//! Models of lookups concurrent with changes, and of followers, run under many schedules.
 //!
 //! Built only with `--cfg hedgerow_shuttle`; see `cargo xtask shuttle`. The first table of the
 //! index then has two cells, so that few keys make it grow.
@@ -6,9 +6,16 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(hedgerow_shuttle)]
 
-use hedgerow_model::{CommitTimestamp, KeyKind, KeyRef, VertexId};
+use hedgerow_erased::ErasedEngine;
+use hedgerow_log::LoggedCommit;
+use hedgerow_model::{
+    Catalog, CommitTimestamp, EdgeValue, EngineOptions, Key, KeyKind, KeyRef, LabelId, Operation, Topology,
+    VertexId,
+};
 use hedgerow_pipeline::dictionary::{Dictionary, DictionaryError};
-use hedgerow_sequencer::{Clock, History, Sequencer};
+use hedgerow_pipeline::{Settings, Store};
+use hedgerow_rapid::Rapid;
+use hedgerow_sequencer::{Clock, Following, History, Sequencer};
 use hedgerow_sync::Arc;
 use hedgerow_testing::models;
 use shuttle::thread;
@@ -142,5 +149,49 @@ fn threads_that_restore_keys_at_the_same_time_find_a_key_of_two_vertices() {
             assert_eq!(keys.current(number), Some(VertexId::new(number as u32)));
         }
         assert!(keys.current(9).is_some());
+    });
+}
+
+/// A follower arrives while two threads commit: it gets every commit after the one at which it
+/// arrived, in order, once, with what that commit wrote.
+#[test]
+fn a_follower_gets_each_commit_after_its_arrival() {
+    check(|| {
+        let topology = Topology::Directed;
+        let engine = Arc::new(Rapid::new(EngineOptions { topology, catalog: Catalog::default() }));
+        let settings = Settings { keys: KeyKind::Dense, threads: Some(1), ..Settings::default() };
+        let store = Arc::new(Store::new(ErasedEngine::shared(&engine), &settings, &Catalog::default()));
+        let writers = [0, 1].map(|source| {
+            let store = Arc::clone(&store);
+            thread::spawn(move || {
+                let put = |destination| {
+                    let (source, destination) = (Key::Number(source), Key::Number(destination));
+                    let (label, value) = (LabelId::DEFAULT, EdgeValue(0));
+                    let put = Operation::PutEdge { label, source, destination, value };
+                    store.commit(&[put], None).unwrap().at
+                };
+                [5, 6].map(|destination| (put(destination), (source, destination)))
+            })
+        });
+        let following = Following::new(Arc::clone(&store.sequencer), 1 << 20);
+        let first = following.after().next();
+        // It may read while commits are added.
+        drop(following.piece(first));
+        let mut written = writers.map(|writer| writer.join().unwrap()).concat();
+        written.retain(|(at, _)| *at >= first);
+        written.sort_unstable();
+        let (mut next, mut followed) = (first, Vec::new());
+        while let Some(piece) = following.piece(next).unwrap() {
+            for record in piece.commits(next) {
+                let commit = LoggedCommit::decode(record.body, topology).unwrap();
+                let edges = commit.effects.adjacencies.iter().flat_map(|edges| edges.changes.iter());
+                let ends = |change: hedgerow_model::EdgeChange| {
+                    (u64::from(change.owner().get()), u64::from(change.neighbor().get()))
+                };
+                followed.extend(edges.map(|change| (record.at, ends(change))));
+            }
+            next = piece.next();
+        }
+        assert_eq!(followed, written);
     });
 }

@@ -223,7 +223,12 @@ mod tests {
     use std::collections::VecDeque;
 
     fn commit(sequencer: &Sequencer) -> CommitTimestamp {
-        let stamp = sequencer.stamp(1, CountChanges::default(), WriterKind::Blind).unwrap().stamps.first();
+        let stamp = sequencer
+            .stamp(1, &[], CountChanges::default(), WriterKind::Blind)
+            .unwrap()
+            .unwrap()
+            .stamps
+            .first();
         sequencer.applied(stamp.into(), 0);
         stamp.at()
     }
@@ -258,7 +263,12 @@ mod tests {
         assert_eq!(sequencer.editable_now(), CommitTimestamp::ZERO);
         let snapshot = open(&sequencer, ReaderKind::Snapshot);
         assert!(matches!(snapshot.place, RegisteredIn::ReaderSlot(_)));
-        let stamp = sequencer.stamp(1, CountChanges::default(), WriterKind::Blind).unwrap().stamps.first();
+        let stamp = sequencer
+            .stamp(1, &[], CountChanges::default(), WriterKind::Blind)
+            .unwrap()
+            .unwrap()
+            .stamps
+            .first();
         assert_eq!([stamp.editable_from(), sequencer.editable_now()], [CommitTimestamp(2); 2]);
         let (live, _) = sequencer.live();
         assert!(live.contains(CommitTimestamp(1)) && !live.contains(CommitTimestamp(2)));
@@ -270,7 +280,7 @@ mod tests {
         let edges = [EdgeOutcome { label: LabelId(1), added: 1, removed: 0 }];
         for commits in 1..200 {
             let changes = CountChanges { edges: &edges, ..CountChanges::default() };
-            let stamp = sequencer.stamp(1, changes, WriterKind::Blind).unwrap().stamps.first();
+            let stamp = sequencer.stamp(1, &[], changes, WriterKind::Blind).unwrap().unwrap().stamps.first();
             sequencer.applied(stamp.into(), 0);
             if commits % 70 == 0 {
                 let snapshot = open(&sequencer, ReaderKind::Snapshot);
@@ -298,8 +308,12 @@ mod tests {
         std::thread::scope(|scope| {
             (0..2).for_each(|_| drop(scope.spawn(read)));
             for _ in 0..COMMITS {
-                let stamp =
-                    sequencer.stamp(1, CountChanges::default(), WriterKind::Blind).unwrap().stamps.first();
+                let stamp = sequencer
+                    .stamp(1, &[], CountChanges::default(), WriterKind::Blind)
+                    .unwrap()
+                    .unwrap()
+                    .stamps
+                    .first();
                 sequencer.applied(stamp.into(), 0);
                 stamps.lock().push(stamp);
             }

@@ -29,6 +29,7 @@ use crate::heads::{FormerHeads, Head};
 use crate::history::{History, KeptStates};
 use crate::published_head::PublishedHead;
 use crate::reader_slots::ReaderSlots;
+use crate::recent::RecentCommits;
 use crate::registry::Registry;
 use crate::wakeup::Wakeup;
 use crossbeam_utils::CachePadded;
@@ -36,7 +37,7 @@ use hedgerow_log::Body;
 use hedgerow_log::planted::{self, PlantedBug};
 use hedgerow_model::token::{LiveTimestamps, NewestState, Stamps};
 use hedgerow_model::{CommitTimestamp, Counts};
-use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+use hedgerow_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use hedgerow_sync::{Arc, Mutex};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -68,6 +69,8 @@ pub struct Sequencer {
     /// One above the newest timestamp that is in the registry or stale; 0 if there is none. Changed
     /// under the mutex.
     registered_below: AtomicU64,
+    /// True if the state has recent commits. Changed under the mutex.
+    is_followed: AtomicBool,
     /// The log of commits, if there is one. Does not change while the graph is shared.
     log: Option<CommitLog>,
     /// Retention of past states. Does not change while the graph is shared.
@@ -93,6 +96,8 @@ pub(crate) struct SequencerState {
     pub(crate) kept: Option<KeptStates>,
     /// The state that is kept because it is cheap to read. Live as if it were registered.
     pub(crate) stale: Option<StaleState>,
+    /// The newest commits, while there are followers. Never in a graph with a log.
+    recent: Option<Arc<RecentCommits>>,
 }
 
 /// A kept state and its counts.
@@ -178,17 +183,28 @@ impl Sequencer {
     /// one matter. The caller holds the locks of everything that it changes, or appends. It calls
     /// [`Sequencer::applied`] when it has applied the stamps, or [`Sequencer::poison`] when that
     /// fails.
+    ///
+    /// Followers get `bodies`, one for each commit, which may be missing while there are
+    /// [none](Sequencer::is_followed). Returns `None` if they are missing and there is one by now.
     #[inline]
     pub fn stamp(
         &self,
         commits: usize,
+        bodies: &[Body],
         counts: CountChanges<'_>,
         writer: WriterKind,
-    ) -> Result<Stamped, SequencerError> {
+    ) -> Result<Option<Stamped>, SequencerError> {
         let now = self.keeps_history().then(|| self.clock.now());
+        let wall_clock = if bodies.is_empty() { 0 } else { self.clock.wall() };
         let mut state = self.state.lock();
         if self.applied.is_poisoned() {
             return Err(SequencerError::Poisoned);
+        }
+        if let Some(recent) = &state.recent {
+            if bodies.len() != commits {
+                return Ok(None);
+            }
+            recent.add(wall_clock, bodies);
         }
         debug_assert!(commits == 1 || state.kept.is_none(), "the state of each commit is kept");
         self.published_head.hide();
@@ -202,7 +218,7 @@ impl Sequencer {
         let released = self.released.load(Ordering::Relaxed);
         drop(state);
         let stamps = new_stamps(before.next(), last, editable_from);
-        Ok(Stamped { stamps, record_conflicts, released })
+        Ok(Some(Stamped { stamps, record_conflicts, released }))
     }
 
     /// Like [`Sequencer::stamp`], but also appends the commits to the log, each at its stamp. If
@@ -282,6 +298,34 @@ impl Sequencer {
     /// clock.
     pub fn ahead_of_clock(&self, wall_clock: u64) -> Duration {
         Duration::from_micros(wall_clock.saturating_sub(self.clock.wall()))
+    }
+
+    /// Returns true if the graph has no log, and followers. O(1).
+    #[inline]
+    pub fn is_followed(&self) -> bool {
+        // Relaxed: a commit that misses a change is refused, or encodes in vain.
+        self.is_followed.load(Ordering::Relaxed)
+    }
+
+    /// Keeps recent commits for another follower, which asks for this many bytes, from the returned
+    /// newest one on.
+    pub(crate) fn keep_recent(&self, bytes: usize) -> (Arc<RecentCommits>, CommitTimestamp) {
+        let mut state = self.state.lock();
+        let after = state.head.at;
+        let recent = state.recent.get_or_insert_with(|| Arc::new(RecentCommits::new(after.next())));
+        recent.add_follower(bytes);
+        let recent = Arc::clone(recent);
+        self.is_followed.store(true, Ordering::Relaxed);
+        (recent, after)
+    }
+
+    /// Keeps no more recent commits if the follower that leaves was the last.
+    pub(crate) fn stop_keeping_recent(&self) {
+        let mut state = self.state.lock();
+        let left = state.recent.take_if(|recent| recent.remove_follower());
+        self.is_followed.store(state.recent.is_some(), Ordering::Relaxed);
+        drop(state);
+        drop(left);
     }
 
     /// Returns true if past states are kept, so that each commit needs its own counts.

@@ -48,7 +48,12 @@ mod tests {
     use hedgerow_model::CommitTimestamp;
 
     fn commit(sequencer: &Sequencer) -> CommitTimestamp {
-        let stamp = sequencer.stamp(1, CountChanges::default(), WriterKind::Blind).unwrap().stamps.first();
+        let stamp = sequencer
+            .stamp(1, &[], CountChanges::default(), WriterKind::Blind)
+            .unwrap()
+            .unwrap()
+            .stamps
+            .first();
         sequencer.applied(stamp.into(), 0);
         assert!(
             stamp.editable_from() > sequencer.state.lock().stale.as_ref().map_or(stamp.at(), |kept| kept.at)
@@ -63,7 +68,14 @@ mod tests {
     #[test]
     fn without_one_the_newest_is_opened() {
         let sequencer = Sequencer::default();
-        let at = { sequencer.stamp(1, CountChanges::default(), WriterKind::Blind).unwrap().stamps.first() };
+        let at = {
+            sequencer
+                .stamp(1, &[], CountChanges::default(), WriterKind::Blind)
+                .unwrap()
+                .unwrap()
+                .stamps
+                .first()
+        };
         sequencer.applied(at.into(), 0);
         assert_eq!(Sequencer::open_stale(&sequencer).unwrap().token().at(), at.at());
     }
@@ -93,7 +105,14 @@ mod tests {
     fn an_older_one_does_not_replace_it() {
         let sequencer = Sequencer::default();
         let older = Sequencer::open(&sequencer, ReaderKind::Snapshot).unwrap();
-        let at = { sequencer.stamp(1, CountChanges::default(), WriterKind::Blind).unwrap().stamps.first() };
+        let at = {
+            sequencer
+                .stamp(1, &[], CountChanges::default(), WriterKind::Blind)
+                .unwrap()
+                .unwrap()
+                .stamps
+                .first()
+        };
         sequencer.applied(at.into(), 0);
         keep_newest(&sequencer);
         sequencer.keep_stale(&older);

@@ -8,6 +8,7 @@ use shuttle::sync as imp;
 #[cfg(not(hedgerow_shuttle))]
 use std::sync as imp;
 use std::sync::{PoisonError, TryLockError};
+use std::time::Duration;
 
 pub use imp::MutexGuard;
 
@@ -60,6 +61,15 @@ impl Condvar {
     /// the condition in a loop.
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Like [`Condvar::wait`], but sleeps no longer than `time`. A model has no clock, and sleeps
+    /// until notified.
+    pub fn wait_for<'a, T>(&self, guard: MutexGuard<'a, T>, time: Duration) -> MutexGuard<'a, T> {
+        if cfg!(hedgerow_shuttle) {
+            return self.wait(guard);
+        }
+        self.0.wait_timeout(guard, time).unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Wakes one waiting thread, if there is one.

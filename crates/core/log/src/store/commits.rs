@@ -35,9 +35,9 @@ impl CommitReader {
         self.next
     }
 
-    /// Passes the next commits, up to `through`, to `visit`, until it breaks or fails. A commit with
-    /// which it fails is passed again next time. `manifest` returns the current manifest of the
-    /// store; all commits up to `through` are in files.
+    /// Passes the next commits, up to `through`, to `visit`, until it breaks or fails. A commit
+    /// with which it fails is passed again next time. `manifest` returns the current manifest of
+    /// the store; all commits up to `through` are in files.
     ///
     /// O(bytes of these commits); the first time, also of those before them in their segment.
     ///
@@ -131,7 +131,7 @@ impl CommitReader {
     }
 }
 
-/// What was read of a segment.
+/// The extent to which a segment was read.
 enum Read {
     /// All commits that were asked for.
     All,

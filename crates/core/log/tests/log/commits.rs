@@ -34,7 +34,8 @@ fn manifest_of(files: &SimulatedFiles) -> Result<Manifest, StoreError> {
     Ok(StoreFiles::open_read_only(Arc::new(files.clone()))?.manifest().clone())
 }
 
-/// Reads at most `most` commits, each of which must be right and the next one. Returns their number.
+/// Reads at most `most` commits, each of which must be right and the next one. Returns their
+/// number.
 fn read(
     reader: &mut CommitReader,
     through: CommitTimestamp,

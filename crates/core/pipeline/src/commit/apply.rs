@@ -22,6 +22,7 @@ use hedgerow_log::{Body, CommitRef, Durability};
 use hedgerow_model::token::Stamps;
 use hedgerow_model::{AppendedEdges, CommitTimestamp, Effects, Key, LabelId, VertexId};
 use hedgerow_sequencer::{CountChanges, PendingReclaim, Stamped, WriterKind};
+use hedgerow_sync::MutexGuard;
 use smallvec::SmallVec;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -60,40 +61,61 @@ pub(super) struct Stamping<'s> {
 }
 
 impl Store {
-    /// Encodes staged commits for the log, if there is one, stamps them, applies them with `apply`,
-    /// and then calls `note`, which is told if it must record conflicts. Returns the last
-    /// timestamp.
+    /// Encodes staged commits for the log, if there is one, or for followers, stamps them, applies
+    /// them with `apply`, and then calls `note`, which is told if it must record conflicts. Returns
+    /// the last timestamp.
     #[inline]
     pub(super) fn stamp_and_apply(
         &self,
         stamping: Stamping<'_>,
-        encode: impl FnOnce(&mut [Body]),
+        encode: impl Fn(&mut [Body]),
         apply: impl FnOnce(Stamps),
         note: impl FnOnce(Stamps, bool),
     ) -> Result<(CommitTimestamp, PendingReclaim), Error> {
-        let bodies = if self.journal().is_some() { stamping.stamps } else { 0 };
-        with_bodies(bodies, |bodies| {
-            encode(bodies);
-            let order = stamping.appends.then(|| self.append_order.lock());
-            let Stamped { stamps, record_conflicts, released } = self.stamp(bodies, &stamping)?;
-            self.poisoning_on_panic(|| {
-                apply(stamps);
-                drop(order);
-                note(stamps, record_conflicts);
+        let (order, stamped) = self.encode_and_stamp(&stamping, encode)?;
+        let Stamped { stamps, record_conflicts, released } = stamped;
+        self.poisoning_on_panic(|| {
+            apply(stamps);
+            drop(order);
+            note(stamps, record_conflicts);
+        });
+        Ok((stamps.last(), self.sequencer.applied(stamps, released)))
+    }
+
+    /// Encodes commits, if there is a reader of them, and stamps them. Commits that append get the
+    /// right to be applied in this order.
+    #[inline]
+    fn encode_and_stamp(
+        &self,
+        stamping: &Stamping<'_>,
+        encode: impl Fn(&mut [Body]),
+    ) -> Result<(Option<MutexGuard<'_, ()>>, Stamped), Error> {
+        let mut is_read = self.journal().is_some() || self.sequencer.is_followed();
+        loop {
+            let bodies = if is_read { stamping.stamps } else { 0 };
+            let stamped = with_bodies(bodies, |bodies| {
+                encode(bodies);
+                let order = stamping.appends.then(|| self.append_order.lock());
+                Ok::<_, Error>(self.stamp(bodies, stamping)?.map(|stamped| (order, stamped)))
             });
-            Ok((stamps.last(), self.sequencer.applied(stamps, released)))
-        })
+            if let Some(stamped) = stamped? {
+                return Ok(stamped);
+            }
+            is_read = true;
+        }
     }
 
     #[inline]
-    fn stamp(&self, bodies: &mut [Body], stamping: &Stamping<'_>) -> Result<Stamped, Error> {
+    fn stamp(&self, bodies: &mut [Body], stamping: &Stamping<'_>) -> Result<Option<Stamped>, Error> {
         let Stamping { stamps, counts, writer, input, .. } = *stamping;
         let Some(journal) = self.journal() else {
-            let stamped = self.sequencer.stamp(stamps, counts, writer)?;
-            input.into_iter().for_each(|input| self.sequencer.note_input(input));
+            let stamped = self.sequencer.stamp(stamps, bodies, counts, writer)?;
+            if stamped.is_some() {
+                input.into_iter().for_each(|input| self.sequencer.note_input(input));
+            }
             return Ok(stamped);
         };
-        Ok(self.sequencer.stamp_logged(journal.commit_log()?, bodies, input, counts, writer)?)
+        Ok(Some(self.sequencer.stamp_logged(journal.commit_log()?, bodies, input, counts, writer)?))
     }
 
     /// Waits until a commit, whose locks are released, is as durable as the graph's option and

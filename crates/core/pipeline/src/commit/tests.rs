@@ -1,6 +1,7 @@
 //! The state of a graph after a fault inside its engine.
 
 mod failures;
+mod following;
 
 use crate::commit::Commit;
 use crate::commit::ingest::BulkEdges;
@@ -194,7 +195,7 @@ fn a_panic_in_apply_poisons_the_graph_and_spares_open_snapshots() {
 fn a_snapshot_that_waits_for_a_failed_commit_gets_an_error() {
     let store = store();
     put(&store, 1, 2).unwrap();
-    let stamped = store.sequencer.stamp(1, CountChanges::default(), WriterKind::Blind).unwrap();
+    let stamped = store.sequencer.stamp(1, &[], CountChanges::default(), WriterKind::Blind).unwrap().unwrap();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| Sequencer::open(&*store.sequencer, ReaderKind::Snapshot).map(drop));
         while store.sequencer.open_timestamps().is_empty() {

@@ -189,7 +189,8 @@ mod tests {
     use hedgerow_sync::Arc;
 
     fn commit(sequencer: &Sequencer) -> CommitTimestamp {
-        let stamp = sequencer.stamp(1, Default::default(), WriterKind::Blind).unwrap().stamps.first();
+        let stamp =
+            sequencer.stamp(1, &[], Default::default(), WriterKind::Blind).unwrap().unwrap().stamps.first();
         sequencer.applied(stamp.into(), 0);
         stamp.at()
     }

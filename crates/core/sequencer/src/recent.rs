@@ -1,0 +1,226 @@
+//! The newest commits of a graph without a log, kept for its followers.
+//!
+//! A commit adds its body in the order of stamps. A follower takes whole pieces of commits, which
+//! no longer change, so that neither waits for the other. The oldest pieces are dropped when there
+//! are too many bytes, whether they were read or not: a follower that is too slow is told.
+
+use crate::sequencer::Sequencer;
+use hedgerow_log::{Body, LogRecord};
+use hedgerow_model::CommitTimestamp;
+use hedgerow_sync::{Arc, Condvar, Mutex};
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// Bytes from which on a piece takes no more commits.
+const PIECE_BYTES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 64 << 10 };
+
+/// The newest commits of a graph.
+#[derive(Debug)]
+pub(crate) struct RecentCommits {
+    kept: Mutex<Kept>,
+    added: Condvar,
+}
+
+#[derive(Debug)]
+struct Kept {
+    /// Consecutive pieces, of which none is empty.
+    pieces: VecDeque<Arc<CommitPiece>>,
+    /// The commits after the pieces.
+    last: CommitPiece,
+    /// Bytes of the pieces, and how many they may be.
+    bytes: usize,
+    limit: usize,
+    followers: usize,
+    /// Number of followers that wait for a commit.
+    waiting: usize,
+}
+
+/// Consecutive commits.
+#[derive(Debug)]
+pub struct CommitPiece {
+    first: CommitTimestamp,
+    /// The end of the body of each commit, and its wall-clock time.
+    commits: Vec<(usize, u64)>,
+    bodies: Vec<u8>,
+}
+
+impl CommitPiece {
+    fn new(first: CommitTimestamp) -> Self {
+        CommitPiece { first, commits: Vec::new(), bodies: Vec::new() }
+    }
+
+    /// The commit after these.
+    #[must_use]
+    pub fn next(&self) -> CommitTimestamp {
+        CommitTimestamp(self.first.0 + self.commits.len() as u64)
+    }
+
+    /// The commits from `from` on, in order.
+    pub fn commits(&self, from: CommitTimestamp) -> impl Iterator<Item = LogRecord<'_>> {
+        let passed = from.0.saturating_sub(self.first.0) as usize;
+        (passed..self.commits.len()).map(|number| {
+            let begin = if number == 0 { 0 } else { self.commits[number - 1].0 };
+            let (end, wall_clock) = self.commits[number];
+            let at = CommitTimestamp(self.first.0 + number as u64);
+            LogRecord { at, wall_clock, body: &self.bodies[begin..end] }
+        })
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.commits.capacity() * size_of::<(usize, u64)>() + self.bodies.capacity()
+    }
+}
+
+/// A commit that is no longer kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "commit {asked} is not kept any more for followers of the graph; the oldest that is kept is {oldest}"
+)]
+pub struct CommitDropped {
+    /// The commit.
+    pub asked: CommitTimestamp,
+    /// The oldest commit that is kept.
+    pub oldest: CommitTimestamp,
+}
+
+impl RecentCommits {
+    /// Keeps the commits from `next` on.
+    pub(crate) fn new(next: CommitTimestamp) -> Self {
+        let (pieces, last) = (VecDeque::new(), CommitPiece::new(next));
+        let kept = Kept { pieces, last, bytes: 0, limit: 0, followers: 0, waiting: 0 };
+        RecentCommits { kept: Mutex::new(kept), added: Condvar::new() }
+    }
+
+    /// Adds the next commits. The caller holds the mutex that orders stamps.
+    pub(crate) fn add(&self, wall_clock: u64, bodies: &[Body]) {
+        let mut kept = self.kept.lock();
+        let Kept { last, waiting, .. } = &mut *kept;
+        for body in bodies {
+            last.bodies.extend_from_slice(body.as_bytes());
+            last.commits.push((last.bodies.len(), wall_clock));
+        }
+        let is_awaited = *waiting > 0;
+        if last.bodies.len() + size_of_val(&*last.commits) >= PIECE_BYTES {
+            kept.end_piece();
+        }
+        drop(kept);
+        if is_awaited {
+            self.added.notify_all();
+        }
+    }
+
+    /// Counts another follower, which asks for this many bytes.
+    pub(crate) fn add_follower(&self, bytes: usize) {
+        let mut kept = self.kept.lock();
+        kept.limit = kept.limit.max(bytes);
+        kept.followers += 1;
+    }
+
+    /// Returns true if the follower that leaves was the last.
+    pub(crate) fn remove_follower(&self) -> bool {
+        let mut kept = self.kept.lock();
+        kept.followers -= 1;
+        kept.followers == 0
+    }
+
+    /// The piece with the commit `at`; `None` if there is no such commit yet.
+    fn piece(&self, at: CommitTimestamp) -> Result<Option<Arc<CommitPiece>>, CommitDropped> {
+        let mut kept = self.kept.lock();
+        if at >= kept.last.next() {
+            return Ok(None);
+        }
+        if at >= kept.last.first {
+            kept.end_piece();
+        }
+        let after = kept.pieces.partition_point(|piece| piece.first <= at);
+        match after.checked_sub(1).and_then(|number| kept.pieces.get(number)) {
+            Some(piece) => Ok(Some(Arc::clone(piece))),
+            None => Err(CommitDropped { asked: at, oldest: kept.oldest() }),
+        }
+    }
+
+    /// Waits until there is a commit `at`, at most for `time`.
+    fn wait(&self, at: CommitTimestamp, time: Duration) {
+        let until = Instant::now().checked_add(time);
+        let mut kept = self.kept.lock();
+        while at >= kept.last.next() {
+            let left = until.map_or(time, |until| until.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return;
+            }
+            kept.waiting += 1;
+            kept = self.added.wait_for(kept, left);
+            kept.waiting -= 1;
+        }
+    }
+}
+
+impl Kept {
+    fn oldest(&self) -> CommitTimestamp {
+        self.pieces.front().map_or(self.last.first, |piece| piece.first)
+    }
+
+    /// Ends the last piece, and drops the oldest if they are too many.
+    fn end_piece(&mut self) {
+        let next = CommitPiece::new(self.last.next());
+        let piece = std::mem::replace(&mut self.last, next);
+        self.bytes += piece.bytes();
+        self.pieces.push_back(Arc::new(piece));
+        // The newest piece stays, however large.
+        while self.bytes > self.limit && self.pieces.len() > 1 {
+            let dropped = self.pieces.pop_front();
+            self.bytes -= dropped.map_or(0, |piece| piece.bytes());
+        }
+    }
+}
+
+/// The commits of a graph without a log from some moment on, until this is dropped.
+#[derive(Debug)]
+pub struct Following {
+    sequencer: Arc<Sequencer>,
+    recent: Arc<RecentCommits>,
+    after: CommitTimestamp,
+}
+
+impl Following {
+    /// Keeps the commits from now on, in at most about this many bytes; if several followers ask
+    /// for it, in as many as the greediest of them asked for. O(1).
+    #[must_use]
+    pub fn new(sequencer: Arc<Sequencer>, bytes: usize) -> Self {
+        let (recent, after) = sequencer.keep_recent(bytes);
+        Following { sequencer, recent, after }
+    }
+
+    /// The newest commit when this was made: the first that it does not have.
+    #[must_use]
+    pub fn after(&self) -> CommitTimestamp {
+        self.after
+    }
+
+    /// The oldest commit that is kept; of a follower that came earlier, it may be before this one's
+    /// first.
+    #[must_use]
+    pub fn oldest(&self) -> CommitTimestamp {
+        self.recent.kept.lock().oldest()
+    }
+
+    /// The piece with the commit `at`; `None` if there is no such commit yet. No writer waits for
+    /// it. O(log pieces).
+    ///
+    /// # Errors
+    /// The commit is not kept any more, or was made before the first follower came.
+    pub fn piece(&self, at: CommitTimestamp) -> Result<Option<Arc<CommitPiece>>, CommitDropped> {
+        self.recent.piece(at)
+    }
+
+    /// Waits until there is a commit `at`, at most for `time`.
+    pub fn wait(&self, at: CommitTimestamp, time: Duration) {
+        self.recent.wait(at, time);
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.sequencer.stop_keeping_recent();
+    }
+}
