@@ -16,6 +16,7 @@
 //! | `store/mark.rs` | the commit up to which the log is known to be durable |
 //! | `store/reading.rs`, `replay.rs` | reading a segment; replaying all commits after a timestamp |
 //! | `store/browse.rs`, `body/summary.rs` | listing commits, in either order |
+//! | `store/commits.rs` | reading commits in order, from any one on, while the log is written |
 //! | `store/check.rs`, `repair.rs` | finding all damage; cutting at the first damage |
 //! | `store/backup/` | copying a store while it is written |
 //! | `store/follow.rs` | reading only what is new in a log that another process writes |

@@ -23,6 +23,8 @@
 //!   ([`Sequencer::keep_stale`]).
 //! - Past states are kept according to [`History`], and found by commit or by wall-clock time
 //!   ([`AsOf`]).
+//! - A follower of a graph without a log ([`Following`]) gets every commit after its arrival, in
+//!   order, unless it falls too far behind. No commit waits for it.
 //! - After [`Sequencer::poison`] the sequencer gives out no stamp and opens no snapshot, and every
 //!   wait for a commit ends with an error.
 //!

@@ -63,7 +63,7 @@ fn check_arrivals<E: Engine>(engine: E) {
             scope.spawn(move || {
                 for number in 0..20_000_u64 {
                     let (source, destination) = (writer * 25 + number % 25, number / 25 % VERTICES);
-                    let value = (number / 1250 % 2 == 0).then_some(0);
+                    let value = (number / 1250).is_multiple_of(2).then_some(0);
                     let commit = store.on(&*store.engine).commit_edge(write(source, destination, value));
                     let edge = (source as u32, destination as u32, value.is_some());
                     written.lock().insert(commit.unwrap().at, edge);
@@ -116,11 +116,11 @@ fn check_bodies<E: Engine>(engine: E) {
         on_engine.commit_edge(write(source, destination, Some(0))).unwrap();
         let each = |number: usize| {
             let (source, destination) = edge(number as u64);
-            write(source, destination, (number % 3 > 0).then_some(0))
+            write(source, destination, (!number.is_multiple_of(3)).then_some(0))
         };
         on_engine.commit_each(20, each).unwrap();
         let bulk: Vec<_> = (20..40).map(edge).collect();
-        store.ingest(LabelId::DEFAULT, &bulk, (round % 2 == 0).then_some(&b"input"[..])).unwrap();
+        store.ingest(LabelId::DEFAULT, &bulk, round.is_multiple_of(2).then_some(&b"input"[..])).unwrap();
         let delete = |number: u64| {
             let (source, destination) = edge(number);
             let (source, destination) = (Key::Number(source), Key::Number(destination));
@@ -128,7 +128,7 @@ fn check_bodies<E: Engine>(engine: E) {
         };
         store.commit(&(30..36).map(delete).collect::<Vec<_>>(), None).unwrap();
         expected.insert(edge(0), true);
-        expected.extend((0..20).map(|number| (edge(number), number % 3 > 0)));
+        expected.extend((0..20).map(|number| (edge(number), !number.is_multiple_of(3))));
         expected.extend(bulk.into_iter().map(|edge| (edge, true)));
         expected.extend((30..36).map(|number| (edge(number), false)));
     }
@@ -158,7 +158,7 @@ fn a_follower_that_is_too_slow_is_told() {
     let slow = Following::new(Arc::clone(&store.sequencer), 1 << 18);
     let first = slow.after().next();
     let put = |number: u64| {
-        let value = (number / (VERTICES * VERTICES) % 2 == 0).then_some(0);
+        let value = (number / (VERTICES * VERTICES)).is_multiple_of(2).then_some(0);
         let edge = write(number / VERTICES % VERTICES, number % VERTICES, value);
         store.on(&*store.engine).commit_edge(edge).unwrap().at
     };
