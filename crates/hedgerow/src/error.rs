@@ -6,7 +6,8 @@ use crate::engine_kind::EngineKind;
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
 use hedgerow_model::{
-    CapacityError, CompactionLimits, EngineError, Key, ReadError, SchemaError, VertexIdError, ViewError,
+    CapacityError, CommitTimestamp, CompactionLimits, EngineError, Key, ReadError, SchemaError,
+    VertexIdError, ViewError,
 };
 use hedgerow_pipeline::Error as Cause;
 use hedgerow_pipeline::dictionary::DictionaryError;
@@ -52,6 +53,10 @@ pub enum ErrorKind {
     Poisoned,
     /// The store could not be read or written, or is damaged: see [`Error::store`].
     Storage,
+    /// Commits that a [`Subscription`](crate::Subscription) has not pulled are no longer there, or
+    /// the store was restored from a backup without its last one. Begin again, with a
+    /// [snapshot](crate::Subscription::snapshot).
+    ChangesLost,
     /// A checkpoint, a compaction, a search for paths or a count was cancelled. The previous
     /// checkpoint is still there; files that were compacted stay so.
     Cancelled,
@@ -146,7 +151,9 @@ impl Error {
             | Reason::InvalidCompactionLimits(_)
             | Reason::Mismatch(_)
             | Reason::ChangedType
+            | Reason::ForeignToken
             | Reason::OtherOption(_) => ErrorKind::InvalidInput,
+            Reason::NoSuchCommit { .. } | Reason::OtherCommit(_) => ErrorKind::ChangesLost,
             Reason::NoScratch(_)
             | Reason::NoMemoryBudget(_)
             | Reason::NoEdgeLog(_)
@@ -165,6 +172,12 @@ impl Error {
             Reason::Kernel(_) | Reason::Weight(_) => ErrorKind::Kernel,
             Reason::Other(_) => ErrorKind::Other,
         }
+    }
+
+    /// Returns true if a subscription gets no more changes, because the store is closed or read
+    /// only.
+    pub(crate) fn ends_changes(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Closed | ErrorKind::ReadOnly)
     }
 
     /// Returns details if the memory limit of the graph would be exceeded.
@@ -229,6 +242,7 @@ fn kind_of(error: &Cause) -> ErrorKind {
         Cause::NoHistory | Cause::NoCommitOrder | Cause::InMemory | Cause::NothingToCompact => {
             ErrorKind::Unsupported
         }
+        Cause::Dropped(_) | Cause::NamelessDeletions { .. } => ErrorKind::ChangesLost,
         Cause::CompactionCancelled => ErrorKind::Cancelled,
         Cause::ReadOnly => ErrorKind::ReadOnly,
         Cause::Poisoned => ErrorKind::Poisoned,
@@ -247,6 +261,7 @@ fn kind_of_store(error: &StoreError) -> ErrorKind {
     match error {
         StoreError::NoStore { .. } => ErrorKind::NotFound,
         StoreError::Exists { .. } => ErrorKind::Exists,
+        StoreError::OutOfRetention { .. } => ErrorKind::ChangesLost,
         StoreError::UnknownEngine { .. } | StoreError::Compressed { .. } => ErrorKind::Unsupported,
         StoreError::Schema { .. } | StoreError::NoBackup { .. } => ErrorKind::InvalidInput,
         StoreError::Locked { .. } | StoreError::BeingRead { .. } | StoreError::Overtaken { .. } => {
@@ -382,6 +397,18 @@ pub(crate) enum Reason {
          process that uses them"
     )]
     Forked,
+    #[error("the position is one in the changes of another graph")]
+    ForeignToken,
+    #[error(
+        "the graph has no commit {at}, whose changes were pulled; its newest is {newest}: it was restored from an older backup, or lost \
+         commits that were not durable; begin again with a snapshot"
+    )]
+    NoSuchCommit { at: CommitTimestamp, newest: CommitTimestamp },
+    #[error(
+        "another commit has the timestamp {0} of the one whose changes were pulled: the graph was restored from an older backup, or lost \
+         commits that were not durable; begin again with a snapshot"
+    )]
+    OtherCommit(CommitTimestamp),
     #[error("there is no checkpoint in {} yet: the writer of the store has to make one", .0.display())]
     NoCheckpoint(PathBuf),
 }

@@ -169,6 +169,7 @@
 //! | shortest paths between two vertices | [`Snapshot::path`], [`Snapshot::paths`], [`PathOptions`] |
 //! | several edges between two vertices | [`GraphOptions::parallel_label`], [`WriteGraph::put_parallel_edge`], [`ReadGraph::parallel_edges`] |
 //! | fresh, stale and private views; edges that are not archived | [`SnapshotOptions`]; [`Snapshot::unarchived_edges`] |
+//! | changes as they are committed | [`Graph::subscribe`], [`Subscription`] |
 //! | the newest edges of a vertex; past states | [`ReadGraph::newest`]; [`Graph::snapshot_at`] |
 //! | checkpoints, checks, repair; reading a store that another process writes | [`Graph::checkpoint`], [`store`]; [`GraphOptions::from_checkpoint`] |
 //!
@@ -210,6 +211,7 @@ compile_error!(
 // The derive macro names this crate `hedgerow`, in its own tests too.
 extern crate self as hedgerow;
 
+mod changes;
 mod data;
 mod declared;
 mod durable;
@@ -238,6 +240,10 @@ mod stream;
 mod transaction;
 mod write_graph;
 
+pub use changes::{
+    Begin, Change, ChangeToken, ChangedEdge, ChangedVertex, Changes, CommitChanges, InvalidToken, Lag,
+    SubscribeOptions, Subscription,
+};
 pub use data::{EdgeData, EdgeType, Properties, Property, PropertyMismatch, ReadProperties, Record, Version};
 pub use declared::DeclaredTxn;
 pub use durable::StoreInfo;

@@ -23,6 +23,7 @@
 //! | `store/join.rs` | joining small segments |
 //! | `log/tail.rs`, `group.rs`, `writer.rs` | places of commits; group commit; writing, syncing |
 //! | `log/sizes.rs`, `segments.rs`, `shelf.rs` | sizes of segments; creating them ahead of use |
+//! | `log/follow.rs` | waiting for the commits of others |
 //! | `log/retention.rs`, `start.rs` | pruning and closing; starting a log after recovery |
 //! | `planted.rs`, `remade.rs` | bugs that tests switch on; recomputing checksums after damage |
 //! | `checkpoint/mod.rs`, `error.rs` | the interface of checkpoints |
@@ -51,7 +52,9 @@ mod segment;
 mod store;
 pub mod stretch;
 
-pub use body::{Body, CommitRef, CommitSummary, EdgeSummary, LoggedCommit, LoggedEdges, logged_edge};
+pub use body::{
+    Body, CommitRef, CommitSummary, EdgeSummary, LoggedCommit, LoggedEdges, logged_edge, may_delete_vertices,
+};
 pub use error::{LogError, StoreError};
 pub use log::{Appended, Durability, Log, LogOptions};
 #[cfg(any(test, feature = "simulation"))]

@@ -7,7 +7,7 @@ use hedgerow_model::{
     CapacityError, CommitTimestamp, EdgeSchema, EngineError, Key, KeyKind, LabelId, ReadError, SchemaError,
     VertexIdError, ViewError, WriteError,
 };
-use hedgerow_sequencer::SequencerError;
+use hedgerow_sequencer::{CommitDropped, SequencerError};
 use std::time::Duration;
 
 /// The failure of a commit, of a read, or of opening a store. Unless a variant says otherwise,
@@ -132,6 +132,19 @@ pub enum Error {
     /// The log failed. Commits under way may or may not be durable.
     #[error(transparent)]
     Log(#[from] LogError),
+    /// A follower of a graph without a log is too slow.
+    #[error(transparent)]
+    Dropped(#[from] CommitDropped),
+    /// An earlier version of this software wrote the commit, and does not tell which keys the
+    /// vertices had that it deleted.
+    #[error(
+        "an earlier version made commit {at}, which does not tell the keys of the vertices that it deleted: \
+         follow the graph from a newer commit, or from a snapshot"
+    )]
+    NamelessDeletions {
+        /// The commit.
+        at: CommitTimestamp,
+    },
     /// A checkpoint failed.
     #[error(transparent)]
     Checkpoint(Box<CheckpointError>),

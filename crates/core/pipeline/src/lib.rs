@@ -23,6 +23,7 @@
 //! | `reads` | reads by key on a state; the writes of a transaction over a state |
 //! | `journal` | the log of a graph, and the waits of commits for it |
 //! | `labels` | labels that are added to an open graph |
+//! | `feed` | the commits in order, for those who follow the graph |
 //! | `durable` | checkpoints, full compaction, and recovery |
 //! | `reclaim`, `background` | deferred work, and the threads that do it if writers do not |
 
@@ -32,6 +33,7 @@ mod conflicts;
 pub mod dictionary;
 mod durable;
 mod error;
+mod feed;
 mod journal;
 mod labels;
 mod maintenance;
@@ -54,6 +56,7 @@ pub use durable::{
     describe_engine_files, manifest_path, note_of,
 };
 pub use error::{Error, LabelExists};
+pub use feed::{CommitFeed, KeysAtCommit};
 pub use journal::{Journal, Recovery};
 pub use reads::{LabelReads, LentEdge, Newest, Overlay, StagedChanges, ViewReads, VisitEdge, Which};
 pub use records::decoded;

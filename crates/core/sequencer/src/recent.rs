@@ -7,6 +7,7 @@
 use crate::sequencer::Sequencer;
 use hedgerow_log::{Body, LogRecord};
 use hedgerow_model::CommitTimestamp;
+use hedgerow_sync::fork::Process;
 use hedgerow_sync::{Arc, Condvar, Mutex};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -180,6 +181,8 @@ pub struct Following {
     sequencer: Arc<Sequencer>,
     recent: Arc<RecentCommits>,
     after: CommitTimestamp,
+    /// The process that made it.
+    process: Process,
 }
 
 impl Following {
@@ -188,7 +191,7 @@ impl Following {
     #[must_use]
     pub fn new(sequencer: Arc<Sequencer>, bytes: usize) -> Self {
         let (recent, after) = sequencer.keep_recent(bytes);
-        Following { sequencer, recent, after }
+        Following { sequencer, recent, after, process: Process::current() }
     }
 
     /// The newest commit when this was made: the first that it does not have.
@@ -220,7 +223,10 @@ impl Following {
 }
 
 impl Drop for Following {
+    /// Does nothing in a forked child, where the locks of its parent may never be released.
     fn drop(&mut self) {
-        self.sequencer.stop_keeping_recent();
+        if self.process.is_current() {
+            self.sequencer.stop_keeping_recent();
+        }
     }
 }

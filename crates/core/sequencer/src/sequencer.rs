@@ -328,6 +328,11 @@ impl Sequencer {
         drop(left);
     }
 
+    /// The wall-clock time, in microseconds since 1970-01-01 UTC.
+    pub fn wall_clock(&self) -> u64 {
+        self.clock.wall()
+    }
+
     /// Returns true if past states are kept, so that each commit needs its own counts.
     #[inline]
     pub fn keeps_history(&self) -> bool {

@@ -4,8 +4,8 @@ use super::TypedStore;
 use crate::engine_kind::EngineKind;
 use crate::error::{Error, Reason};
 use hedgerow_pipeline::BackgroundThread;
-use hedgerow_sync::Arc;
 use hedgerow_sync::fork::Process;
+use hedgerow_sync::{Arc, OnceLock};
 use std::ops::Deref;
 
 /// A handle to the store of a graph, shared by graph handles, snapshots and transactions.
@@ -22,6 +22,8 @@ pub(crate) struct OpenStore {
     pub(crate) engine: EngineKind,
     /// Retries of a transaction in conflict.
     pub(crate) retries: u32,
+    /// The id of a graph in memory, once it was asked for.
+    id: OnceLock<[u8; 16]>,
 }
 
 impl SharedStore {
@@ -36,7 +38,14 @@ impl SharedStore {
             BackgroundThread::start("hedgerow-flush", wakeup, move || typed.store.flush_step())
         });
         let (threads, process) = ([compact, flush], Process::current());
-        SharedStore(Arc::new(OpenStore { _threads: threads, typed, process, engine, retries }))
+        SharedStore(Arc::new(OpenStore {
+            _threads: threads,
+            typed,
+            process,
+            engine,
+            retries,
+            id: OnceLock::new(),
+        }))
     }
 
     /// Returns the store, for every use that can fail.
@@ -49,6 +58,19 @@ impl SharedStore {
             true => Ok(&self.typed),
             false => Err(Reason::Forked.into()),
         }
+    }
+
+    /// Returns the id of the graph, which no other graph has.
+    pub(crate) fn id(&self) -> Result<[u8; 16], Error> {
+        if let Some(journal) = self.get()?.store.journal() {
+            return Ok(journal.manifest().store);
+        }
+        if let Some(id) = self.id.get() {
+            return Ok(*id);
+        }
+        let mut id = [0; 16];
+        getrandom::fill(&mut id).map_err(Reason::Random)?;
+        Ok(*self.id.get_or_init(|| id))
     }
 
     /// Returns the store, even in a forked child: for lock-free reads of memory only, and for the

@@ -147,14 +147,14 @@ impl Snapshot {
         self.shared().get()
     }
 
-    fn token(&self) -> &Registered {
+    fn registered_timestamp(&self) -> &Registered {
         self.open.registration.token()
     }
 
     /// Returns the engine's part of this snapshot, and its registration.
     #[inline]
     pub(crate) fn registered(&self) -> (&EngineSnapshot, &Registered) {
-        (&self.open.state, self.token())
+        (&self.open.state, self.registered_timestamp())
     }
 
     /// Returns the view behind virtual calls, for code compiled in the caller's crate whose compile
@@ -184,7 +184,7 @@ impl Snapshot {
     /// Returns the commit whose state this is.
     #[must_use]
     pub fn timestamp(&self) -> CommitTimestamp {
-        self.token().at()
+        self.registered_timestamp().at()
     }
 
     /// Returns the time since this snapshot was opened; for a [stale](SnapshotOptions::stale) view,
@@ -217,7 +217,7 @@ impl Snapshot {
     #[must_use]
     pub fn vertex_count(&self) -> u64 {
         match self.staged() {
-            None => self.token().counts().vertices,
+            None => self.registered_timestamp().counts().vertices,
             Some(_) => self.view_even_in_child().vertex_count(),
         }
     }

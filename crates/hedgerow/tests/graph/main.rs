@@ -5,6 +5,7 @@
 
 mod behavior;
 mod blocked_readers;
+mod changes;
 mod clock;
 mod compaction;
 mod conformance;

@@ -157,6 +157,13 @@ pub fn logged_edge(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeCha
     is_one.then(|| edges::decode_one(&mut reader, topology))?.filter(|_| reader.end().is_ok())
 }
 
+/// Returns true if the commit with this body may delete vertices. O(1).
+#[inline]
+#[must_use]
+pub fn may_delete_vertices(bytes: &[u8]) -> bool {
+    bytes.first().is_some_and(|flags| flags & VERTICES != 0)
+}
+
 impl LoggedCommit {
     /// The commit, to be logged again, without its appended edges.
     #[must_use]

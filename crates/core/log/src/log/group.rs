@@ -32,6 +32,8 @@ pub(super) struct GroupCommit {
     progress: Mutex<CommitProgress>,
     /// Wakes the threads that wait for rounds of even and of odd number.
     finished: [Condvar; 2],
+    /// Wakes the threads that wait for others to make commits durable.
+    advanced: Condvar,
     /// A copy of `CommitProgress::durable`, readable without the lock.
     durable: AtomicU64,
 }
@@ -48,12 +50,16 @@ struct CommitProgress {
     covers: CommitTimestamp,
     /// Number of threads that wait for rounds of even and of odd number.
     waiting: [usize; 2],
+    /// Number of threads that wait for others to make commits durable.
+    following: usize,
     /// Number of threads that waited for the last sync or came too late for it, including its
     /// leader.
     company: usize,
     /// Number of coming rounds that do not wait for threads to come back.
     hurried: u32,
     failure: Option<LogError>,
+    /// True if no more commits come.
+    is_closed: bool,
 }
 
 /// The goal of a round.
@@ -81,13 +87,16 @@ impl GroupCommit {
             is_led: false,
             covers: CommitTimestamp::ZERO,
             waiting: [0; 2],
+            following: 0,
             company: 1,
             hurried: 0,
             failure: None,
+            is_closed: false,
         };
         GroupCommit {
             progress: Mutex::new(progress),
             finished: [Condvar::new(), Condvar::new()],
+            advanced: Condvar::new(),
             durable: AtomicU64::new(durable.0),
         }
     }
@@ -117,6 +126,27 @@ impl GroupCommit {
             let round = if at <= progress.covers { progress.round } else { progress.round + 1 };
             progress = self.wait_for(progress, round);
         }
+    }
+
+    /// Waits until others have made a commit durable, at most for `time`. Never leads a round.
+    pub(super) fn follow(&self, at: CommitTimestamp, time: Duration) -> Result<(), LogError> {
+        let until = Instant::now().checked_add(time);
+        let mut progress = self.progress.lock();
+        while progress.durable < at {
+            match &progress.failure {
+                Some(failure) => return Err(failure.clone()),
+                None if progress.is_closed => return Err(LogError::Closed),
+                None => {}
+            }
+            let left = until.map_or(time, |until| until.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                break;
+            }
+            progress.following += 1;
+            progress = self.advanced.wait_for(progress, left);
+            progress.following -= 1;
+        }
+        Ok(())
     }
 
     /// Makes the caller the leader of a write, unless another thread leads. With `patient`, waits
@@ -149,10 +179,16 @@ impl GroupCommit {
         progress
     }
 
+    /// Tells the threads that follow that no more commits come.
+    pub(super) fn close(&self) {
+        self.progress.lock().is_closed = true;
+        self.advanced.notify_all();
+    }
+
     /// Ends all rounds: all current and future waiters get this error.
     pub(super) fn fail(&self, failure: &LogError) {
         self.progress.lock().failure.get_or_insert_with(|| failure.clone());
-        self.finished.iter().for_each(Condvar::notify_all);
+        self.finished.iter().chain([&self.advanced]).for_each(Condvar::notify_all);
     }
 }
 
@@ -198,7 +234,7 @@ impl<'g> Lead<'g> {
     /// Ends the round. After a sync, every commit up to `durable` is durable.
     pub(super) fn finish(mut self, durable: Option<CommitTimestamp>) {
         self.is_over = true;
-        let GroupCommit { progress, finished, durable: lock_free } = self.group;
+        let GroupCommit { progress, finished, advanced, durable: lock_free } = self.group;
         let mut progress = progress.lock();
         if let Some(durable) = durable {
             progress.durable = durable;
@@ -209,12 +245,16 @@ impl<'g> Lead<'g> {
         progress.round += 1;
         progress.is_led = false;
         let (covered, next) = (progress.waiting[ended] > 0, progress.waiting[1 - ended] > 0);
+        let is_followed = durable.is_some() && progress.following > 0;
         drop(progress);
         if next {
             finished[1 - ended].notify_one();
         }
         if covered {
             finished[ended].notify_all();
+        }
+        if is_followed {
+            advanced.notify_all();
         }
     }
 

@@ -9,6 +9,7 @@
 //! Follows LiveGraph, section 5 (persist phase); the caller determines the order of commits.
 
 mod engine_files;
+mod follow;
 mod group;
 mod labels;
 mod options;
@@ -28,8 +29,8 @@ use crate::files::{FileSystem, HeldLock};
 use crate::store::Manifest;
 use group::{Goal, GroupCommit, Lead};
 use hedgerow_model::CommitTimestamp;
-use hedgerow_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use hedgerow_sync::{Arc, Mutex};
+use hedgerow_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use hedgerow_sync::{Arc, Condvar, Mutex};
 use shelf::Shelf;
 use sizes::SegmentSizes;
 use tail::Tail;
@@ -47,6 +48,10 @@ pub struct Log {
     sizes: SegmentSizes,
     salt: u32,
     tail: Mutex<Tail>,
+    /// Wakes the threads that wait for a commit.
+    grown: Condvar,
+    /// Every commit up to this one is in a file.
+    written: AtomicU64,
     /// Bytes of buffered commits. Changed under the tail's mutex.
     buffered: AtomicUsize,
     /// True if half of the segment is full, so that the next one should be created. Changed under
@@ -123,7 +128,12 @@ impl Log {
         let batch_from = tail.append(first, wall_clock, bodies)?;
         self.buffered.store(tail.buffered(), Ordering::Relaxed);
         self.is_half_full.store(tail.is_half_full(), Ordering::Relaxed);
-        Ok(Appended { at: tail.last(), batch_from })
+        let (at, is_followed) = (tail.last(), tail.following > 0);
+        drop(tail);
+        if is_followed {
+            self.grown.notify_all();
+        }
+        Ok(Appended { at, batch_from })
     }
 
     /// Fails if the log takes no commits. O(1).
@@ -239,6 +249,8 @@ impl Log {
         match writer.write(self, batch, goal) {
             Ok(synced) => {
                 drop(writer);
+                // Release: a thread that sees it reads the commits.
+                self.written.store(last.0, Ordering::Release);
                 lead.finish(synced.then_some(last));
                 Ok(())
             }
@@ -265,6 +277,7 @@ impl Log {
             }
             refusal.clone().unwrap_or(failure)
         };
+        self.grown.notify_all();
         self.group.fail(&failure);
         failure
     }

@@ -100,10 +100,12 @@ impl Log {
         let current = {
             let mut tail = self.tail.lock();
             tail.refusal.get_or_insert(LogError::Closed);
+            self.grown.notify_all();
             tail.current()
         };
         // A commit may have been appended in between.
         self.flush()?;
+        self.group.close();
         if let (number, Some(sealed)) = current {
             self.seal(number, sealed);
         }

@@ -11,8 +11,8 @@ use crate::planted::{self, PlantedBug};
 use crate::segment::FirstTimes;
 use crate::store::mark::Mark;
 use crate::store::{Lock, Manifest, Recovered, StoreFiles, check_lock, cut_files, make_durable};
-use hedgerow_sync::Mutex;
-use hedgerow_sync::atomic::{AtomicBool, AtomicUsize};
+use hedgerow_sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use hedgerow_sync::{Condvar, Mutex};
 
 impl Log {
     /// Continues the log that [`StoreFiles::replay`] recovered.
@@ -50,6 +50,8 @@ impl Log {
             buffered: AtomicUsize::new(0),
             is_half_full: AtomicBool::new(false),
             tail: Mutex::new(Tail::new(manifest.store, sizes, number, last)),
+            grown: Condvar::new(),
+            written: AtomicU64::new(recovered.last.0),
             group: GroupCommit::new(recovered.last),
             writer: Mutex::new(SegmentWriter::new(number, file, mark)),
             shelf: Shelf::default(),

@@ -38,6 +38,8 @@ pub(super) struct Tail {
     spare: Vec<u8>,
     /// The error with which commits are refused.
     pub(super) refusal: Option<LogError>,
+    /// Number of threads that wait for a commit.
+    pub(super) following: usize,
 }
 
 /// Commits that are written together.
@@ -91,6 +93,7 @@ impl Tail {
             before_batch: last.at,
             spare: Vec::new(),
             refusal: None,
+            following: 0,
         }
     }
 

@@ -3,6 +3,10 @@
 use crate::files::{File, FileError, PIECE};
 use std::ops::Range;
 
+/// Bytes of the first window. Each later one is twice as large, up to a piece: a reader that only
+/// wants the last few records reads little, and one of the whole segment seldom.
+const FIRST_WINDOW: u64 = 16 << 10;
+
 /// The first bytes of a file, read piece by piece as needed.
 #[derive(Debug)]
 pub(crate) struct SegmentBytes<'f> {
@@ -12,12 +16,14 @@ pub(crate) struct SegmentBytes<'f> {
     /// The bytes in memory, which begin at `start`.
     window: Vec<u8>,
     start: u64,
+    /// Bytes of the next window.
+    next: u64,
 }
 
 impl<'f> SegmentBytes<'f> {
     /// The first `end` bytes of `file`, which must have at least `end` bytes.
     pub(crate) fn new(file: &'f dyn File, end: u64) -> Self {
-        SegmentBytes { file, end, window: Vec::new(), start: 0 }
+        SegmentBytes { file, end, window: Vec::new(), start: 0, next: FIRST_WINDOW }
     }
 
     pub(crate) fn end(&self) -> u64 {
@@ -29,8 +35,9 @@ impl<'f> SegmentBytes<'f> {
         let wanted = position.min(self.end)..position.saturating_add(length).min(self.end);
         if !self.holds(&wanted) {
             self.start = wanted.start;
-            self.window =
-                self.file.read_range(wanted.start..self.end.min(wanted.end.max(wanted.start + PIECE)))?;
+            let end = self.end.min(wanted.end.max(wanted.start + self.next));
+            self.window = self.file.read_range(wanted.start..end)?;
+            self.next = PIECE.min(2 * self.next);
         }
         let begin = (wanted.start - self.start) as usize;
         Ok(&self.window[begin..begin + (wanted.end - wanted.start) as usize])

@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 ///
 /// Takes no lock and changes nothing; another thread or another process may write. Keeps nothing of
 /// the log from being removed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CommitReader {
     files: Arc<dyn FileSystem>,
     /// The commit to be read next.
@@ -29,10 +29,38 @@ impl CommitReader {
         CommitReader { files, next: at.next(), place: None }
     }
 
+    /// A reader of the commits after `at`, and the wall-clock time of the commit `at`, which is in
+    /// a file, or 0 if no commit is before these. O(bytes of the segment before that commit).
+    ///
+    /// # Errors
+    /// As [`CommitReader::read`].
+    pub fn from_commit(
+        files: Arc<dyn FileSystem>,
+        at: CommitTimestamp,
+        manifest: impl Fn() -> Result<Manifest, StoreError>,
+    ) -> Result<(Self, u64), StoreError> {
+        let Manifest { oldest_readable, oldest_wall_clock, .. } = manifest()?;
+        if at == oldest_readable {
+            return Ok((CommitReader::after(files, at), oldest_wall_clock));
+        }
+        let before = CommitTimestamp(at.0.saturating_sub(1));
+        let (mut reader, mut wall_clock) = (CommitReader::after(files, before), 0);
+        reader.read::<StoreError>(at, manifest, &mut |record| {
+            wall_clock = record.wall_clock;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok((reader, wall_clock))
+    }
+
     /// The commit to be read next.
     #[must_use]
     pub fn next(&self) -> CommitTimestamp {
         self.next
+    }
+
+    /// Passes over all commits up to `at`.
+    pub fn pass_over(&mut self, at: CommitTimestamp) {
+        self.next = self.next.max(at.next());
     }
 
     /// Passes the next commits, up to `through`, to `visit`, until it breaks or fails. A commit

@@ -21,6 +21,8 @@ pub struct Dictionary {
     born: Slots<NumberSlot>,
     locks: LockTable,
     generation: AtomicU64,
+    /// The newest commit that may have deleted a vertex.
+    last_deletion: AtomicU64,
 }
 
 pub(crate) enum Keys {
@@ -39,7 +41,7 @@ impl Dictionary {
         };
         let locks = LockTable::new(KEY_STRIPES);
         let (ids, born) = (IdAllocator::default(), Slots::new());
-        Dictionary { keys, ids, born, locks, generation: AtomicU64::new(0) }
+        Dictionary { keys, ids, born, locks, generation: AtomicU64::new(0), last_deletion: AtomicU64::new(0) }
     }
 
     /// The kind of keys.
@@ -253,8 +255,20 @@ impl Dictionary {
             Keys::Text(map) => map.key(id).into_iter().for_each(|key| map.mark_deleted(key, id)),
         }
         self.generation.fetch_add(1, Ordering::AcqRel);
+        self.note_deletion(deletion);
         let born = self.born.get(id.get()).map_or(CommitTimestamp::ZERO, |born| CommitTimestamp(born.load()));
         self.ids.delete(id, born..deletion);
+    }
+
+    /// Records that commits up to `at` may have deleted vertices.
+    pub(crate) fn note_deletion(&self, at: CommitTimestamp) {
+        // Release, for those who see that the commit is applied.
+        self.last_deletion.fetch_max(at.0, Ordering::Release);
+    }
+
+    /// The newest commit that may have deleted a vertex. Not before one that is applied.
+    pub(crate) fn last_deletion(&self) -> CommitTimestamp {
+        CommitTimestamp(self.last_deletion.load(Ordering::Acquire))
     }
 
     /// Restores the id that a key had when the graph was stored. Returns false if the key already

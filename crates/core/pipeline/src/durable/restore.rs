@@ -63,6 +63,7 @@ impl Store {
         let sequencer = sequencer.expect("a graph is not shared while it is being built");
         sequencer.attach(journal.commit_log().ok().cloned());
         self.journal = Some(journal);
+        self.dictionary.note_deletion(self.sequencer.newest().0);
     }
 
     /// Restores the graph from the checkpoint or the engine's files of its store, and from the log,

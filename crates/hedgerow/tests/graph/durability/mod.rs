@@ -18,7 +18,7 @@ mod labels;
 #[cfg(target_os = "linux")]
 mod limits;
 mod mutations;
-mod own_files;
+pub mod own_files;
 mod parallel;
 mod power;
 mod publication;

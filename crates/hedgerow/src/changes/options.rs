@@ -1,0 +1,125 @@
+//! The options of a subscription.
+
+use super::ChangeToken;
+use crate::snapshot::Snapshot;
+use hedgerow_model::{AsKey, CommitTimestamp, Key, LabelId};
+use std::collections::HashSet;
+
+/// The position at which a [`Subscription`](crate::Subscription) begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Begin<'p> {
+    /// After everything committed so far.
+    #[default]
+    Now,
+    /// After the changes that were pulled when the token was taken.
+    After(&'p ChangeToken),
+    /// After the commit whose state the snapshot shows.
+    AfterSnapshot(&'p Snapshot),
+    /// After a commit; from the first one on with [`CommitTimestamp::ZERO`].
+    AfterCommit(CommitTimestamp),
+}
+
+/// The options of [`Graph::subscribe`](crate::Graph::subscribe).
+///
+/// ```
+/// use hedgerow::prelude::*;
+/// use hedgerow::{Begin, SubscribeOptions};
+///
+/// let graph = Graph::in_memory(GraphOptions::new().label::<()>("follows").label::<()>("likes"))?;
+/// let likes = graph.label::<()>("likes")?;
+/// let mut subscription = graph.subscribe(&SubscribeOptions::new().label(likes).vertex(7))?;
+/// graph.put_edge(graph.label::<()>("follows")?, 7, 8)?;
+/// graph.put_edge(likes, 8, 7)?;
+/// graph.put_edge(likes, 8, 9)?;
+/// assert_eq!(subscription.pull()?.len(), 1);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SubscribeOptions<'p> {
+    pub(super) begin: Begin<'p>,
+    pub(super) labels: Vec<LabelId>,
+    pub(super) vertices: HashSet<Key>,
+    pub(super) undurable: bool,
+    pub(super) latest_only: bool,
+    pub(super) at_once: usize,
+    pub(super) memory: usize,
+}
+
+impl Default for SubscribeOptions<'_> {
+    fn default() -> Self {
+        SubscribeOptions {
+            begin: Begin::Now,
+            labels: Vec::new(),
+            vertices: HashSet::new(),
+            undurable: false,
+            latest_only: false,
+            at_once: 1 << 16,
+            memory: 64 << 20,
+        }
+    }
+}
+
+impl<'p> SubscribeOptions<'p> {
+    /// Passes on all changes from now on, once they are durable.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets where the subscription begins.
+    #[must_use]
+    pub fn begin(mut self, begin: Begin<'p>) -> Self {
+        self.begin = begin;
+        self
+    }
+
+    /// Passes on only changes of edges of this label, and of others that are named so.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<LabelId>) -> Self {
+        self.labels.push(label.into());
+        self
+    }
+
+    /// Passes on only changes of this vertex and of edges that begin or end there, and of other
+    /// vertices that are named so.
+    #[must_use]
+    pub fn vertex(mut self, key: impl AsKey) -> Self {
+        self.vertices.insert(key.as_key().to_key());
+        self
+    }
+
+    /// Passes on commits as soon as a snapshot shows them, even if a loss of power can still remove
+    /// them. A token of such a commit is refused if that has happened. For a graph in memory this
+    /// makes no difference.
+    #[must_use]
+    pub fn undurable(mut self, undurable: bool) -> Self {
+        self.undurable = undurable;
+        self
+    }
+
+    /// Leaves out intermediate states: each pull returns only the last change of each vertex and
+    /// each edge, as one commit, the last that it covers. It may delete what was not there before.
+    #[must_use]
+    pub fn latest_only(mut self, latest_only: bool) -> Self {
+        self.latest_only = latest_only;
+        self
+    }
+
+    /// Sets the number of changes after which a pull returns: 65,536 by default. A commit of more
+    /// changes comes whole all the same.
+    #[must_use]
+    pub fn at_once(mut self, changes: usize) -> Self {
+        self.at_once = changes.max(1);
+        self
+    }
+
+    /// Sets the bytes of memory in which a graph without a store keeps commits until they are
+    /// pulled: 64 MiB by default. Subscriptions share this memory, as much as the greediest of them
+    /// asks for. One that is too slow loses changes, and its next pull is an error,
+    /// [`ErrorKind::ChangesLost`](crate::ErrorKind::ChangesLost).
+    #[must_use]
+    pub fn memory(mut self, bytes: usize) -> Self {
+        self.memory = bytes;
+        self
+    }
+}
