@@ -174,12 +174,6 @@ impl Error {
         }
     }
 
-    /// Returns true if a subscription gets no more changes, because the store is closed or read
-    /// only.
-    pub(crate) fn ends_changes(&self) -> bool {
-        matches!(self.kind(), ErrorKind::Closed | ErrorKind::ReadOnly)
-    }
-
     /// Returns details if the memory limit of the graph would be exceeded.
     #[must_use]
     pub fn memory_limit(&self) -> Option<MemoryLimitExceeded> {
@@ -397,7 +391,7 @@ pub(crate) enum Reason {
          process that uses them"
     )]
     Forked,
-    #[error("the position is one in the changes of another graph")]
+    #[error("the token is of another graph: subscribe with one of this graph, or begin with a snapshot")]
     ForeignToken,
     #[error(
         "the graph has no commit {at}, whose changes were pulled; its newest is {newest}: it was restored from an older backup, or lost \

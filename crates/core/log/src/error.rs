@@ -135,9 +135,10 @@ pub enum StoreError {
         /// The error in the labels.
         error: SchemaError,
     },
-    /// The requested state has been pruned.
+    /// The commits after the requested state have been pruned.
     #[error(
-        "the state at timestamp {asked} cannot be read any more: the log begins after timestamp {oldest}"
+        "the commits after timestamp {asked} cannot be read any more: the log begins after timestamp {oldest}; begin there or later, or \
+         with a newer state"
     )]
     OutOfRetention {
         /// The requested timestamp.

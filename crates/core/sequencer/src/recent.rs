@@ -10,7 +10,7 @@ use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::fork::Process;
 use hedgerow_sync::{Arc, Condvar, Mutex};
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Bytes from which on a piece takes no more commits.
 const PIECE_BYTES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 64 << 10 };
@@ -75,7 +75,8 @@ impl CommitPiece {
 /// A commit that is no longer kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "commit {asked} is not kept any more for followers of the graph; the oldest that is kept is {oldest}"
+    "commit {asked} is not kept any more for followers of the graph; the oldest that is kept is {oldest}: begin again with a snapshot, \
+     and pull more often, or let the subscription keep more bytes"
 )]
 pub struct CommitDropped {
     /// The commit.
@@ -142,17 +143,10 @@ impl RecentCommits {
 
     /// Waits until there is a commit `at`, at most for `time`.
     fn wait(&self, at: CommitTimestamp, time: Duration) {
-        let until = Instant::now().checked_add(time);
         let mut kept = self.kept.lock();
-        while at >= kept.last.next() {
-            let left = until.map_or(time, |until| until.saturating_duration_since(Instant::now()));
-            if left.is_zero() {
-                return;
-            }
-            kept.waiting += 1;
-            kept = self.added.wait_for(kept, left);
-            kept.waiting -= 1;
-        }
+        kept.waiting += 1;
+        let mut kept = self.added.wait_while(kept, time, |kept| at >= kept.last.next());
+        kept.waiting -= 1;
     }
 }
 

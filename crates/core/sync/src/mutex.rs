@@ -8,7 +8,7 @@ use shuttle::sync as imp;
 #[cfg(not(hedgerow_shuttle))]
 use std::sync as imp;
 use std::sync::{PoisonError, TryLockError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use imp::MutexGuard;
 
@@ -63,13 +63,24 @@ impl Condvar {
         self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Like [`Condvar::wait`], but sleeps no longer than `time`. A model has no clock, and sleeps
-    /// until notified.
-    pub fn wait_for<'a, T>(&self, guard: MutexGuard<'a, T>, time: Duration) -> MutexGuard<'a, T> {
-        if cfg!(hedgerow_shuttle) {
-            return self.wait(guard);
+    /// Releases the lock, sleeps until `waits` returns false, at most for `time`, and takes the
+    /// lock again. A model has no clock, and sleeps for any time.
+    pub fn wait_while<'a, T>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        time: Duration,
+        mut waits: impl FnMut(&mut T) -> bool,
+    ) -> MutexGuard<'a, T> {
+        let until = Instant::now().checked_add(time);
+        while waits(&mut guard) {
+            let left = until.map_or(time, |until| until.saturating_duration_since(Instant::now()));
+            guard = match left {
+                _ if cfg!(hedgerow_shuttle) => self.wait(guard),
+                Duration::ZERO => return guard,
+                left => self.0.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0,
+            };
         }
-        self.0.wait_timeout(guard, time).unwrap_or_else(PoisonError::into_inner).0
+        guard
     }
 
     /// Wakes one waiting thread, if there is one.

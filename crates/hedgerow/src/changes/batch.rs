@@ -1,17 +1,16 @@
 //! Changes in memory, in columns, with the keys of their vertices.
 
+use super::options::Filter;
 use super::{Change, ChangeToken, ChangedEdge, ChangedVertex};
 use hedgerow_encoding::{EdgeList, list_of_record};
-use hedgerow_log::{LogRecord, LoggedCommit, StoreError, logged_edge};
-use hedgerow_model as model;
+use hedgerow_log::{LogRecord, LoggedCommit, logged_edge};
 use hedgerow_model::{
-    CommitTimestamp, EdgeChange, EdgeValue, GrowingCatalog, Key, KeyRef, LabelId, Topology, VertexChange,
-    VertexId,
+    CommitTimestamp, EdgeChange, EdgeValue, EffectRecords, Effects, GrowingCatalog, Key, KeyKind, KeyRef,
+    LabelId, ReadError, Record, Topology, VertexChange, VertexEffect, VertexId,
 };
 use hedgerow_pipeline::{Error as Cause, KeysAtCommit};
 use hedgerow_sync::Arc;
 use std::ops::Range;
-use std::time::{Duration, SystemTime};
 
 /// The changes of one pull, commit by commit.
 ///
@@ -23,7 +22,7 @@ pub struct Changes {
     pub(super) items: Vec<Item>,
     keys: Keys,
     /// The records of the vertices that are put.
-    vertices: Vec<model::Record>,
+    vertices: Vec<Record>,
     /// The records of edges, one after the other, and the end of each.
     records: Vec<u8>,
     record_ends: Vec<usize>,
@@ -79,17 +78,29 @@ enum Keys {
 }
 
 impl Keys {
-    fn push(&mut self, first: &Key, second: Option<&Key>) {
-        let number = |key: &Key| key.as_u64().unwrap_or_default();
-        match self {
-            Keys::Dense => {}
-            Keys::Numbers(keys) => keys.push([number(first), second.map_or(0, number)]),
-            Keys::Texts(texts, ends) => {
-                texts.push_str(first.as_str().unwrap_or_default());
-                let end = texts.len();
-                texts.push_str(second.and_then(Key::as_str).unwrap_or_default());
-                ends.push([end, texts.len()]);
+    fn of(kind: KeyKind) -> Self {
+        match kind {
+            KeyKind::Dense => Keys::Dense,
+            KeyKind::Number => Keys::Numbers(Vec::new()),
+            KeyKind::String => Keys::Texts(String::new(), Vec::new()),
+        }
+    }
+
+    /// Adds the keys of an edge, or that of a vertex twice.
+    #[inline]
+    fn push(&mut self, keys: [KeyRef<'_>; 2]) {
+        match (self, keys) {
+            (Keys::Numbers(numbers), [KeyRef::Number(first), KeyRef::Number(second)]) => {
+                numbers.push([first, second]);
             }
+            (Keys::Texts(texts, ends), [KeyRef::Text(first), KeyRef::Text(second)]) => {
+                texts.push_str(first);
+                let middle = texts.len();
+                texts.push_str(second);
+                ends.push([middle, texts.len()]);
+            }
+            // The ids are the keys, and no graph has keys of two kinds.
+            _ => {}
         }
     }
 
@@ -117,22 +128,13 @@ impl Keys {
     }
 }
 
-/// The choice of changes that a subscription passes on, by label and keys.
-pub(super) type Passes<'f> = &'f dyn Fn(Option<LabelId>, &Key, Option<&Key>) -> bool;
-
 impl Changes {
-    pub(super) fn new(kind: model::KeyKind, catalog: Arc<GrowingCatalog>, token: ChangeToken) -> Self {
-        let keys = match kind {
-            model::KeyKind::Dense => Keys::Dense,
-            model::KeyKind::Number => Keys::Numbers(Vec::new()),
-            model::KeyKind::String => Keys::Texts(String::new(), Vec::new()),
-        };
-        let (commits, items, vertices) = (Vec::new(), Vec::new(), Vec::new());
+    pub(super) fn new(kind: KeyKind, catalog: Arc<GrowingCatalog>, token: ChangeToken) -> Self {
         Changes {
-            commits,
-            items,
-            keys,
-            vertices,
+            commits: Vec::new(),
+            items: Vec::new(),
+            keys: Keys::of(kind),
+            vertices: Vec::new(),
             records: Vec::new(),
             record_ends: Vec::new(),
             catalog,
@@ -195,7 +197,7 @@ impl Changes {
         let value = Some(EdgeValue(item.value));
         match item.kind {
             Kind::PutVertex => Change::PutVertex(vertex(&self.vertices[item.value as usize])),
-            Kind::DeleteVertex => Change::DeleteVertex(vertex(const { &model::Record::EMPTY })),
+            Kind::DeleteVertex => Change::DeleteVertex(vertex(const { &Record::EMPTY })),
             Kind::PutEdge => Change::PutEdge(edge(None, value, None)),
             Kind::PutRecord => Change::PutEdge(edge(None, value, Some(self.record(item.value)))),
             Kind::PutParallel => {
@@ -218,20 +220,20 @@ impl Changes {
         self.record_ends.len() as u64 - 1
     }
 
-    /// Adds what `passes` of the changes of a commit.
+    /// Adds the changes of a commit that the filter chooses.
     pub(super) fn add(
         &mut self,
         record: &LogRecord<'_>,
         topology: Topology,
         keys: KeysAtCommit<'_>,
-        passes: Passes<'_>,
+        filter: &Filter,
     ) -> Result<(), Cause> {
         let before = self.items.len();
         let edge = logged_edge(record.body, topology);
         match edge.filter(|(label, _)| self.catalog.record_schema(*label).is_none()) {
-            Some((label, change)) => self.add_edge(label, change, keys, passes),
+            Some((label, change)) => self.add_edge(label, change, keys, filter),
             None => {
-                let added = self.add_commit(record, topology, keys, passes);
+                let added = self.add_commit(keys.decode(record)?, keys, filter);
                 if added.is_err() {
                     self.items.truncate(before);
                     self.keys.truncate(before);
@@ -246,81 +248,57 @@ impl Changes {
         Ok(())
     }
 
+    /// Adds deletions first: a vertex that is put may have the key of one that is deleted.
     fn add_commit(
         &mut self,
-        record: &LogRecord<'_>,
-        topology: Topology,
+        commit: LoggedCommit,
         keys: KeysAtCommit<'_>,
-        passes: Passes<'_>,
+        filter: &Filter,
     ) -> Result<(), Cause> {
-        let mut commit = LoggedCommit::decode_canonical(record.body, topology).map_err(|error| {
-            let what = format!("the commit of timestamp {} cannot be read: {error}", record.at);
-            StoreError::Damaged { path: keys.location(), offset: 0, what }
-        })?;
-        commit.sort_appended(topology);
-        let edges = &commit.effects.adjacencies;
-        // A vertex that is put may have the key of one that is deleted.
-        for of_label in edges {
-            for change in of_label.changes.iter().filter(|change| change.value.is_none()) {
-                self.add_edge(of_label.label, change, keys, passes);
-            }
+        let LoggedCommit { effects, record_labels, .. } = commit;
+        let Effects { vertices, adjacencies, records, .. } = effects;
+        for edges in &adjacencies {
+            let deleted = edges.changes.iter().filter(|change| change.value.is_none());
+            deleted.for_each(|change| self.add_edge(edges.label, change, keys, filter));
         }
-        for put in [false, true] {
-            for effect in commit.effects.vertices.iter().filter(|effect| effect.is_put() == put) {
-                self.add_vertex(effect, keys, passes);
-            }
-        }
-        for of_label in edges {
-            let puts = of_label.changes.iter().filter(|change| change.value.is_some());
-            match commit.record_labels.binary_search(&of_label.label) {
-                Err(_) => puts.for_each(|change| self.add_edge(of_label.label, change, keys, passes)),
-                Ok(_) => {
-                    for change in puts {
-                        self.add_record(of_label.label, change, &commit.effects.records, keys, passes)?;
-                    }
+        let (put, deleted): (Vec<_>, Vec<_>) = vertices.into_iter().partition(VertexEffect::is_put);
+        deleted.into_iter().chain(put).for_each(|effect| self.add_vertex(effect, keys, filter));
+        for edges in &adjacencies {
+            let has_records = record_labels.binary_search(&edges.label).is_ok();
+            for change in edges.changes.iter().filter(|change| change.value.is_some()) {
+                match has_records {
+                    false => self.add_edge(edges.label, change, keys, filter),
+                    true => self.add_record(edges.label, change, &records, keys, filter)?,
                 }
             }
         }
         Ok(())
     }
 
-    fn add_vertex(&mut self, effect: &model::VertexEffect, keys: KeysAtCommit<'_>, passes: Passes<'_>) {
+    fn add_vertex(&mut self, effect: VertexEffect, keys: KeysAtCommit<'_>, filter: &Filter) {
         let key = keys.key(effect.vertex);
-        if !passes(None, &key, None) {
+        if !filter.has_vertex(&key) {
             return;
         }
-        let (kind, value) = match &effect.change {
+        let (kind, value) = match effect.change {
             VertexChange::Put(record) => {
-                self.vertices.push(record.clone());
+                self.vertices.push(record);
                 (Kind::PutVertex, self.vertices.len() as u64 - 1)
             }
             VertexChange::Delete => (Kind::DeleteVertex, 0),
         };
-        self.keys.push(&key, None);
+        self.keys.push([key.as_ref(); 2]);
         let (first, label) = (effect.vertex, LabelId::DEFAULT);
         self.items.push(Item { kind, label, first, second: first, value, number: 0 });
     }
 
     #[inline]
-    fn add_edge(&mut self, label: LabelId, change: EdgeChange, keys: KeysAtCommit<'_>, passes: Passes<'_>) {
+    fn add_edge(&mut self, label: LabelId, change: EdgeChange, keys: KeysAtCommit<'_>, filter: &Filter) {
         let kind = if change.value.is_some() { Kind::PutEdge } else { Kind::DeleteEdge };
         let value = change.value.map_or(0, |value| value.0);
-        if let Some(ends) = self.ends(label, change, keys, passes) {
+        if let Some(ends) = ends(label, change, keys, filter) {
             self.push_edge((kind, label, change), (value, 0), &ends);
         }
-    }
-
-    /// The keys of the ends of an edge, if it is passed on.
-    #[inline]
-    fn ends(
-        &self,
-        label: LabelId,
-        change: EdgeChange,
-        keys: KeysAtCommit<'_>,
-        passes: Passes<'_>,
-    ) -> Option<[Key; 2]> {
-        let ends = [change.owner(), change.neighbor()].map(|id| keys.key(id));
-        passes(Some(label), &ends[0], Some(&ends[1])).then_some(ends)
     }
 
     #[inline]
@@ -330,7 +308,7 @@ impl Changes {
         (value, number): (u64, u64),
         [source, destination]: &[Key; 2],
     ) {
-        self.keys.push(source, Some(destination));
+        self.keys.push([source.as_ref(), destination.as_ref()]);
         let (first, second) = (change.owner(), change.neighbor());
         self.items.push(Item { kind, label, first, second, value, number });
     }
@@ -340,18 +318,18 @@ impl Changes {
         &mut self,
         label: LabelId,
         change: EdgeChange,
-        records: &model::EffectRecords,
+        records: &EffectRecords,
         keys: KeysAtCommit<'_>,
-        passes: Passes<'_>,
+        filter: &Filter,
     ) -> Result<(), Cause> {
-        let Some(ends) = self.ends(label, change, keys, passes) else { return Ok(()) };
+        let Some(ends) = ends(label, change, keys, filter) else { return Ok(()) };
         let bytes = change.value.and_then(|value| records.get(value)).unwrap_or_default();
         if !self.catalog.are_parallel(label) {
             let number = self.push_record(bytes);
             self.push_edge((Kind::PutRecord, label, change), (number, 0), &ends);
             return Ok(());
         }
-        let unreadable = |error| model::ReadError::new("a list of parallel edges", error);
+        let unreadable = |error| ReadError::new("a list of parallel edges", error);
         for edge in EdgeList::new(list_of_record(bytes).map_err(unreadable)?) {
             let (number, record) = edge.map_err(unreadable)?;
             let (kind, value) = match record {
@@ -365,21 +343,28 @@ impl Changes {
 
     /// Keeps only some items, in this order, as one commit, the last.
     pub(super) fn keep(&mut self, kept: &[usize]) {
-        let mut keys = match self.keys {
-            Keys::Dense => Keys::Dense,
-            Keys::Numbers(_) => Keys::Numbers(Vec::with_capacity(kept.len())),
-            Keys::Texts(..) => Keys::Texts(String::new(), Vec::with_capacity(kept.len())),
-        };
-        for position in kept {
-            let [first, second] = self.keys_of(*position).map(KeyRef::to_key);
-            keys.push(&first, Some(&second));
-        }
+        let mut keys = Keys::of(match self.keys {
+            Keys::Dense => KeyKind::Dense,
+            Keys::Numbers(_) => KeyKind::Number,
+            Keys::Texts(..) => KeyKind::String,
+        });
+        kept.iter().for_each(|position| keys.push(self.keys_of(*position)));
         self.keys = keys;
         self.items = kept.iter().map(|position| self.items[*position]).collect();
         let last = self.commits.last().copied();
         self.commits = last.map(|last| Commit { end: self.items.len(), ..last }).into_iter().collect();
         self.commits.retain(|commit| commit.end > 0);
     }
+}
+
+/// The keys of the ends of an edge, if it is passed on.
+#[inline]
+fn ends(label: LabelId, change: EdgeChange, keys: KeysAtCommit<'_>, filter: &Filter) -> Option<[Key; 2]> {
+    if !filter.has_label(label) {
+        return None;
+    }
+    let ends = [change.owner(), change.neighbor()].map(|id| keys.key(id));
+    filter.has_end(&ends).then_some(ends)
 }
 
 /// The changes of one commit: all of them that the subscription passes on.
@@ -400,37 +385,15 @@ impl<'c> CommitChanges<'c> {
         self.commit.at
     }
 
-    /// Returns the wall-clock time of the commit, in whole microseconds.
-    #[must_use]
-    pub fn time(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_micros(self.commit.wall_clock)
-    }
-
     /// Returns the wall-clock time of the commit, in microseconds since 1970-01-01 UTC.
     #[must_use]
     pub fn wall_clock(&self) -> u64 {
         self.commit.wall_clock
     }
 
-    /// Returns the number of changes.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    /// Returns true if there are no changes, which never happens.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
-
-    /// Returns the changes.
-    pub fn iter(&self) -> impl Iterator<Item = Change<'c>> + use<'c> {
+    /// Returns the changes; there is at least one.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Change<'c>> + use<'c> {
         let changes = self.changes;
         self.items.clone().map(move |position| changes.get(position))
-    }
-
-    pub(super) fn catalog(&self) -> &'c Arc<GrowingCatalog> {
-        &self.changes.catalog
     }
 }

@@ -1,21 +1,19 @@
 //! The options of a subscription.
 
 use super::ChangeToken;
-use crate::snapshot::Snapshot;
 use hedgerow_model::{AsKey, CommitTimestamp, Key, LabelId};
 use std::collections::HashSet;
 
 /// The position at which a [`Subscription`](crate::Subscription) begins.
 #[derive(Clone, Copy, Debug, Default)]
-pub enum Begin<'p> {
+pub enum Begin {
     /// After everything committed so far.
     #[default]
     Now,
     /// After the changes that were pulled when the token was taken.
-    After(&'p ChangeToken),
-    /// After the commit whose state the snapshot shows.
-    AfterSnapshot(&'p Snapshot),
-    /// After a commit; from the first one on with [`CommitTimestamp::ZERO`].
+    After(ChangeToken),
+    /// After a commit of this graph, such as the [one](crate::Snapshot::timestamp) whose state a
+    /// snapshot shows; from the first one on with [`CommitTimestamp::ZERO`].
     AfterCommit(CommitTimestamp),
 }
 
@@ -23,7 +21,7 @@ pub enum Begin<'p> {
 ///
 /// ```
 /// use hedgerow::prelude::*;
-/// use hedgerow::{Begin, SubscribeOptions};
+/// use hedgerow::SubscribeOptions;
 ///
 /// let graph = Graph::in_memory(GraphOptions::new().label::<()>("follows").label::<()>("likes"))?;
 /// let likes = graph.label::<()>("likes")?;
@@ -35,22 +33,20 @@ pub enum Begin<'p> {
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct SubscribeOptions<'p> {
-    pub(super) begin: Begin<'p>,
-    pub(super) labels: Vec<LabelId>,
-    pub(super) vertices: HashSet<Key>,
+pub struct SubscribeOptions {
+    pub(super) begin: Begin,
+    pub(super) filter: Filter,
     pub(super) undurable: bool,
     pub(super) latest_only: bool,
     pub(super) at_once: usize,
     pub(super) memory: usize,
 }
 
-impl Default for SubscribeOptions<'_> {
+impl Default for SubscribeOptions {
     fn default() -> Self {
         SubscribeOptions {
             begin: Begin::Now,
-            labels: Vec::new(),
-            vertices: HashSet::new(),
+            filter: Filter::default(),
             undurable: false,
             latest_only: false,
             at_once: 1 << 16,
@@ -59,7 +55,7 @@ impl Default for SubscribeOptions<'_> {
     }
 }
 
-impl<'p> SubscribeOptions<'p> {
+impl SubscribeOptions {
     /// Passes on all changes from now on, once they are durable.
     #[must_use]
     pub fn new() -> Self {
@@ -68,7 +64,7 @@ impl<'p> SubscribeOptions<'p> {
 
     /// Sets where the subscription begins.
     #[must_use]
-    pub fn begin(mut self, begin: Begin<'p>) -> Self {
+    pub fn begin(mut self, begin: Begin) -> Self {
         self.begin = begin;
         self
     }
@@ -76,7 +72,7 @@ impl<'p> SubscribeOptions<'p> {
     /// Passes on only changes of edges of this label, and of others that are named so.
     #[must_use]
     pub fn label(mut self, label: impl Into<LabelId>) -> Self {
-        self.labels.push(label.into());
+        self.filter.labels.push(label.into());
         self
     }
 
@@ -84,7 +80,7 @@ impl<'p> SubscribeOptions<'p> {
     /// vertices that are named so.
     #[must_use]
     pub fn vertex(mut self, key: impl AsKey) -> Self {
-        self.vertices.insert(key.as_key().to_key());
+        self.filter.vertices.insert(key.as_key().to_key());
         self
     }
 
@@ -121,5 +117,31 @@ impl<'p> SubscribeOptions<'p> {
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = bytes;
         self
+    }
+}
+
+/// The choice of changes that are passed on. Empty sets stand for everything.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Filter {
+    pub(super) labels: Vec<LabelId>,
+    pub(super) vertices: HashSet<Key>,
+}
+
+impl Filter {
+    /// Returns true if edges of a label are passed on.
+    #[inline]
+    pub(super) fn has_label(&self, label: LabelId) -> bool {
+        self.labels.is_empty() || self.labels.contains(&label)
+    }
+
+    /// Returns true if an edge with these ends is passed on, if its label is.
+    #[inline]
+    pub(super) fn has_end(&self, ends: &[Key; 2]) -> bool {
+        self.vertices.is_empty() || ends.iter().any(|end| self.vertices.contains(end))
+    }
+
+    /// Returns true if changes of a vertex are passed on.
+    pub(super) fn has_vertex(&self, key: &Key) -> bool {
+        self.labels.is_empty() && (self.vertices.is_empty() || self.vertices.contains(key))
     }
 }

@@ -1,11 +1,11 @@
 //! Applying changes to another graph.
 
-use super::{Change, CommitChanges};
+use super::{Change, ChangedEdge, CommitChanges};
 use crate::error::Error;
 use crate::transaction::WriteTxn;
 use crate::write_graph::Writes;
 use hedgerow_model::{
-    EdgeValue, LabelId, Operation, RecordChange, RecordMode, RecordSchema, Value, ValueType,
+    EdgeValue, Key, LabelId, Operation, RecordChange, RecordMode, RecordSchema, Value, ValueType,
 };
 
 impl CommitChanges<'_> {
@@ -19,7 +19,7 @@ impl CommitChanges<'_> {
     ///
     /// ```
     /// use hedgerow::prelude::*;
-    /// use hedgerow::{Begin, SubscribeOptions};
+    /// use hedgerow::SubscribeOptions;
     ///
     /// let options = GraphOptions::new().label::<f64>("rates");
     /// let (graph, copy) = (Graph::in_memory(options.clone())?, Graph::in_memory(options)?);
@@ -40,17 +40,14 @@ impl CommitChanges<'_> {
     /// The graph has no such label, or keys of another kind.
     pub fn stage_in(&self, transaction: &WriteTxn) -> Result<(), Error> {
         let typed = transaction.typed()?;
-        let labels = self.catalog().to_catalog();
-        let here = |label: LabelId| {
-            let name = labels.labels().get(usize::from(label.0)).map_or("", |schema| &schema.name);
-            typed.catalog().label_id(name)
+        let checked = |edge: &ChangedEdge<'_>| -> Result<(LabelId, Key, Key), Error> {
+            let label = typed.catalog().label_id(&edge.schema()?.name)?;
+            Ok((label, typed.check_key(&edge.source())?, typed.check_key(&edge.destination())?))
         };
         for change in self.iter() {
             transaction.write(match change {
                 Change::DeleteEdge(edge) => {
-                    let (source, destination) =
-                        (typed.check_key(&edge.source())?, typed.check_key(&edge.destination())?);
-                    let label = here(edge.label())?;
+                    let (label, source, destination) = checked(&edge)?;
                     match edge.number() {
                         None => Operation::DeleteEdge { label, source, destination },
                         key => {
@@ -59,29 +56,24 @@ impl CommitChanges<'_> {
                         }
                     }
                 }
-                Change::DeleteVertex(vertex) => {
-                    Operation::DeleteVertex { key: typed.check_key(&vertex.key())? }
-                }
+                Change::DeleteVertex(vertex) => typed.delete_vertex(&vertex.key())?,
                 Change::PutVertex(vertex) => {
-                    let key = typed.check_key(&vertex.key())?;
                     let properties = set_all(typed.catalog().vertices(), vertex.record().values());
                     match properties.is_empty() {
-                        true => Operation::AddVertex { key },
-                        false => Operation::SetProperties { key, properties },
+                        true => typed.add_vertex(&vertex.key())?,
+                        false => typed.set_positions(&vertex.key(), properties)?,
                     }
                 }
                 Change::PutEdge(edge) => {
-                    let (source, destination) =
-                        (typed.check_key(&edge.source())?, typed.check_key(&edge.destination())?);
-                    let (label, key) = (here(edge.label())?, edge.number());
+                    let (label, source, destination) = checked(&edge)?;
                     match edge.record()? {
                         None => {
                             let value = edge.value().unwrap_or(EdgeValue(0));
                             Operation::PutEdge { label, source, destination, value }
                         }
                         Some(record) => {
-                            let schema = typed.any_record_schema(label)?;
-                            let change = RecordChange::new(RecordMode::Put, set_all(schema, record.values()));
+                            let set = set_all(typed.any_record_schema(label)?, record.values());
+                            let (key, change) = (edge.number(), RecordChange::new(RecordMode::Put, set));
                             Operation::ChangeRecord { label, source, destination, key, change }
                         }
                     }

@@ -1,17 +1,15 @@
 //! A program's place among the commits of a graph, from which it pulls what is new.
 
-use super::batch::Passes;
+use super::options::Filter;
 use super::{Begin, ChangeToken, Changes, SubscribeOptions};
 use crate::engines::SharedStore;
-use crate::error::{Error, Reason};
+use crate::error::{Error, ErrorKind, Reason};
 use crate::graph::Graph;
 use crate::snapshot::Snapshot;
 use hedgerow_log::Durability;
-use hedgerow_model::{CommitTimestamp, Key, LabelId};
-use hedgerow_pipeline::{CommitFeed, Error as Cause};
+use hedgerow_pipeline::CommitFeed;
 use hedgerow_sequencer::{ReaderKind, Sequencer};
 use hedgerow_sync::Arc;
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -52,6 +50,8 @@ pub struct Subscription {
     shared: SharedStore,
     feed: CommitFeed,
     token: ChangeToken,
+    /// The wall-clock time of the last commit that was read, or of the beginning.
+    seen: u64,
     filter: Filter,
     undurable: bool,
     latest_only: bool,
@@ -70,24 +70,9 @@ impl std::fmt::Debug for Subscription {
 pub struct Lag {
     /// Number of commits that it has not pulled, durable or not.
     pub commits: u64,
-    /// The time since the last commit that it pulled, if there is a later one.
+    /// The age of the state up to which it has pulled: the time since its last commit, or since it
+    /// began there. Zero if there is no later commit.
     pub time: Duration,
-}
-
-/// The choice of changes that are passed on. Empty sets stand for everything.
-#[derive(Debug)]
-struct Filter {
-    labels: Vec<LabelId>,
-    vertices: HashSet<Key>,
-}
-
-impl Filter {
-    #[inline]
-    fn passes(&self, label: Option<LabelId>, first: &Key, second: Option<&Key>) -> bool {
-        let has_label = self.labels.is_empty() || label.is_some_and(|label| self.labels.contains(&label));
-        let is_asked = |key: &Key| self.vertices.contains(key);
-        has_label && (self.vertices.is_empty() || is_asked(first) || second.is_some_and(is_asked))
-    }
 }
 
 impl Graph {
@@ -95,11 +80,12 @@ impl Graph {
     /// segment of the log), else O(1).
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if the token or the snapshot is
-    /// of another graph, or there is no such label;
-    /// [`ErrorKind::ChangesLost`](crate::ErrorKind::ChangesLost) if commits after the beginning are
-    /// no longer there, or this graph does not have the commit of the token.
-    pub fn subscribe(&self, options: &SubscribeOptions<'_>) -> Result<Subscription, Error> {
+    /// - [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if there is no such label, or
+    ///   the token is of another graph;
+    /// - [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such commit yet;
+    /// - [`ErrorKind::ChangesLost`](crate::ErrorKind::ChangesLost) if commits after the beginning
+    ///   are no longer there, or this graph does not have the commit of the token.
+    pub fn subscribe(&self, options: &SubscribeOptions) -> Result<Subscription, Error> {
         Subscription::new(&self.typed, options)
     }
 }
@@ -114,67 +100,53 @@ impl Snapshot {
     /// The log does not have the commit any more, or could not be read.
     pub fn token(&self) -> Result<ChangeToken, Error> {
         let (shared, at) = (self.shared(), self.timestamp());
-        let wall_clock = match shared.get()?.store.journal() {
+        let store = &shared.get()?.store;
+        let wall_clock = match store.journal() {
             None => 0,
-            Some(_) => feed_after(shared, at, true)?.1,
+            Some(_) => CommitFeed::new(store, Some(at), true, 0)?.1,
         };
         Ok(ChangeToken { graph: shared.id()?, at, wall_clock })
     }
 }
 
-/// The feed of a store after `at`, and the wall-clock time of that commit.
-fn feed_after(
-    shared: &SharedStore,
-    at: CommitTimestamp,
-    undurable: bool,
-) -> Result<(CommitFeed, u64), Error> {
-    let store = &shared.get()?.store;
-    let journal = store.journal().ok_or(Cause::InMemory)?;
-    if let Ok(log) = journal.log() {
-        log.write_through(at)?;
-    }
-    Ok(CommitFeed::of_log(journal, at, undurable)?)
-}
-
 impl Subscription {
-    fn new(shared: &SharedStore, options: &SubscribeOptions<'_>) -> Result<Self, Error> {
+    fn new(shared: &SharedStore, options: &SubscribeOptions) -> Result<Self, Error> {
+        let SubscribeOptions { begin, ref filter, undurable, latest_only, at_once, memory } = *options;
         let (typed, graph) = (shared.get()?, shared.id()?);
-        options.labels.iter().try_for_each(|label| typed.label_schema(*label).map(drop))?;
-        options.vertices.iter().try_for_each(|key| typed.check_key(key).map(drop))?;
-        let registration = Sequencer::open(Arc::clone(&typed.store.sequencer), ReaderKind::Snapshot)?;
-        let newest = typed.store.sequencer.newest().0;
-        let after = match options.begin {
+        let store = &typed.store;
+        filter.labels.iter().try_for_each(|label| typed.label_schema(*label).map(drop))?;
+        filter.vertices.iter().try_for_each(|key| typed.check_key(key).map(drop))?;
+        let after = match begin {
             Begin::Now => None,
-            Begin::After(token) if token.graph != graph => return Err(Reason::ForeignToken.into()),
-            Begin::AfterSnapshot(snapshot) if snapshot.shared().id()? != graph => {
+            Begin::After(ChangeToken { graph: of, .. }) if of != graph => {
                 return Err(Reason::ForeignToken.into());
             }
-            Begin::After(token) => Some(token.at),
-            Begin::AfterSnapshot(snapshot) => Some(snapshot.timestamp()),
+            Begin::After(ChangeToken { at, .. }) => {
+                let newest = store.sequencer.newest().0;
+                if newest < at {
+                    return Err(Reason::NoSuchCommit { at, newest }.into());
+                }
+                Some(at)
+            }
             Begin::AfterCommit(at) => Some(at),
         };
-        if let Some(at) = after.filter(|at| *at > newest) {
-            return Err(Reason::NoSuchCommit { at, newest }.into());
-        }
-        let (feed, wall_clock) = match typed.store.journal() {
-            None => (CommitFeed::of_recent(&typed.store.sequencer, after, options.memory)?, 0),
-            Some(_) => feed_after(shared, after.unwrap_or(registration.token().at()), options.undurable)?,
-        };
-        let token = ChangeToken { graph, at: CommitTimestamp(feed.next().0 - 1), wall_clock };
-        if let Begin::After(asked) = options.begin
-            && typed.store.journal().is_some()
-            && asked.wall_clock != wall_clock
+        let (feed, wall_clock) = CommitFeed::new(store, after, undurable, memory)?;
+        let token = ChangeToken { graph, at: feed.position(), wall_clock };
+        if let Begin::After(asked) = begin
+            && asked != token
         {
             return Err(Reason::OtherCommit(asked.at).into());
         }
+        let (shared, seen) = (shared.clone(), store.sequencer.wall_clock());
         Ok(Subscription {
-            shared: shared.clone(),
+            shared,
             feed,
             token,
-            filter: Filter { labels: options.labels.clone(), vertices: options.vertices.clone() },
-            undurable: options.undurable,
-            latest_only: options.latest_only,
-            at_once: options.at_once,
+            seen,
+            filter: filter.clone(),
+            undurable,
+            latest_only,
+            at_once,
         })
     }
 
@@ -191,12 +163,15 @@ impl Subscription {
         let (store, topology) = (&typed.store, typed.store.topology);
         let mut changes = Changes::new(store.dictionary.kind(), typed.shared_catalog(), self.token);
         let registration = Sequencer::open(Arc::clone(&store.sequencer), ReaderKind::Snapshot)?;
-        let through = self.feed.readable(store, registration.token())?;
-        let (filter, at_once) = (&self.filter, self.at_once);
-        let passes: Passes<'_> = &|label, first, second| filter.passes(label, first, second);
-        let read = self.feed.read(store, registration.token(), through, &mut |record, keys| {
-            changes.add(record, topology, keys, passes)?;
-            (changes.token.at, changes.token.wall_clock) = (record.at, record.wall_clock);
+        let (feed, filter, seen, at_once) = (&mut self.feed, &self.filter, &mut self.seen, self.at_once);
+        let is_in_store = store.journal().is_some();
+        let read = feed.read(store, registration.token(), &mut |record, keys| {
+            changes.add(record, topology, keys, filter)?;
+            *seen = record.wall_clock;
+            changes.token.at = record.at;
+            if is_in_store {
+                changes.token.wall_clock = record.wall_clock;
+            }
             Ok(if changes.len() >= at_once { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         });
         match read {
@@ -260,10 +235,10 @@ impl Subscription {
                 if !self.undurable {
                     store.settle_read(at, Durability::Sync)?;
                 }
-                (self.feed, self.token.wall_clock) = feed_after(&self.shared, at, self.undurable)?;
+                (self.feed, self.token.wall_clock) = CommitFeed::new(store, Some(at), self.undurable, 0)?;
             }
         }
-        self.token.at = at;
+        (self.token.at, self.seen) = (at, store.sequencer.wall_clock());
         Ok(snapshot)
     }
 
@@ -278,7 +253,7 @@ impl Subscription {
     pub fn lag(&self) -> Lag {
         let sequencer = &self.shared.even_in_child().store.sequencer;
         let commits = sequencer.newest().0.0.saturating_sub(self.token.at.0);
-        let since = sequencer.wall_clock().saturating_sub(self.token.wall_clock);
+        let since = sequencer.wall_clock().saturating_sub(self.seen);
         Lag { commits, time: Duration::from_micros(if commits == 0 { 0 } else { since }) }
     }
 }
@@ -289,7 +264,7 @@ impl Iterator for Subscription {
 
     fn next(&mut self) -> Option<Self::Item> {
         match self.pull_within(Duration::MAX) {
-            Err(error) if error.ends_changes() => None,
+            Err(error) if matches!(error.kind(), ErrorKind::Closed | ErrorKind::ReadOnly) => None,
             pulled => Some(pulled),
         }
     }

@@ -18,10 +18,13 @@ pub use appended::LoggedEdges;
 pub(crate) use catalog::{decode_catalog, encode_catalog, has_newer_types};
 pub use summary::{CommitSummary, EdgeSummary};
 
+use crate::error::StoreError;
+use crate::segment::LogRecord;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes};
 use hedgerow_model::{
     AppendedEdges, Catalog, EdgeChange, Effects, Key, LabelId, StoredEdge, Topology, VertexId,
 };
+use std::path::PathBuf;
 
 /// The changes of one commit, to be logged.
 #[derive(Clone, Copy)]
@@ -162,6 +165,23 @@ pub fn logged_edge(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeCha
 #[must_use]
 pub fn may_delete_vertices(bytes: &[u8]) -> bool {
     bytes.first().is_some_and(|flags| flags & VERTICES != 0)
+}
+
+impl LogRecord<'_> {
+    /// The commit, as [`LoggedCommit::decode_canonical`] returns it.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`], in the store at this path.
+    pub fn decode(
+        &self,
+        topology: Topology,
+        path: impl FnOnce() -> PathBuf,
+    ) -> Result<LoggedCommit, StoreError> {
+        LoggedCommit::decode_canonical(self.body, topology).map_err(|error| {
+            let what = format!("the commit of timestamp {} cannot be read: {error}", self.at);
+            StoreError::Damaged { path: path(), offset: 0, what }
+        })
+    }
 }
 
 impl LoggedCommit {

@@ -5,7 +5,7 @@ use super::group::Goal;
 use crate::error::LogError;
 use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 impl Log {
     /// Writes every commit up to `at`, which was appended, to its file, and makes none durable.
@@ -27,21 +27,14 @@ impl Log {
     /// # Errors
     /// [`LogError::Poisoned`], [`LogError::Closed`]: it will never be there.
     pub fn wait_appended(&self, at: CommitTimestamp, time: Duration) -> Result<(), LogError> {
-        let until = Instant::now().checked_add(time);
         let mut tail = self.tail.lock();
-        while tail.last() < at {
-            if let Some(refusal) = &tail.refusal {
-                return Err(refusal.clone());
-            }
-            let left = until.map_or(time, |until| until.saturating_duration_since(Instant::now()));
-            if left.is_zero() {
-                break;
-            }
-            tail.following += 1;
-            tail = self.grown.wait_for(tail, left);
-            tail.following -= 1;
+        tail.following += 1;
+        let mut tail = self.grown.wait_while(tail, time, |tail| tail.last() < at && tail.refusal.is_none());
+        tail.following -= 1;
+        match &tail.refusal {
+            Some(refusal) if tail.last() < at => Err(refusal.clone()),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Waits until others have made the commit `at` durable, at most for `time`.

@@ -130,23 +130,18 @@ impl GroupCommit {
 
     /// Waits until others have made a commit durable, at most for `time`. Never leads a round.
     pub(super) fn follow(&self, at: CommitTimestamp, time: Duration) -> Result<(), LogError> {
-        let until = Instant::now().checked_add(time);
         let mut progress = self.progress.lock();
-        while progress.durable < at {
-            match &progress.failure {
-                Some(failure) => return Err(failure.clone()),
-                None if progress.is_closed => return Err(LogError::Closed),
-                None => {}
-            }
-            let left = until.map_or(time, |until| until.saturating_duration_since(Instant::now()));
-            if left.is_zero() {
-                break;
-            }
-            progress.following += 1;
-            progress = self.advanced.wait_for(progress, left);
-            progress.following -= 1;
+        progress.following += 1;
+        let mut progress = self.advanced.wait_while(progress, time, |progress| {
+            progress.durable < at && progress.failure.is_none() && !progress.is_closed
+        });
+        progress.following -= 1;
+        match &progress.failure {
+            _ if progress.durable >= at => Ok(()),
+            Some(failure) => Err(failure.clone()),
+            None if progress.is_closed => Err(LogError::Closed),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Makes the caller the leader of a write, unless another thread leads. With `patient`, waits

@@ -29,7 +29,7 @@ pub struct LogRecord<'a> {
     /// The wall-clock time of the commit, in microseconds since 1970-01-01 UTC. Never before the
     /// time of the previous record.
     pub wall_clock: u64,
-    /// The commit's changes, for [`LoggedCommit::decode`](crate::LoggedCommit::decode).
+    /// The commit's changes, for [`LogRecord::decode`].
     pub body: &'a [u8],
 }
 

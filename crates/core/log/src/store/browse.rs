@@ -129,11 +129,7 @@ pub fn touched_vertices(
 }
 
 fn decode(store: &StoreFiles, record: &LogRecord<'_>) -> Result<LoggedCommit, StoreError> {
-    let commit = LoggedCommit::decode_canonical(record.body, store.manifest.options.topology);
-    commit.map_err(|error| {
-        let what = format!("the commit of timestamp {} cannot be read: {error}", record.at);
-        StoreError::Damaged { path: store.files.location(), offset: 0, what }
-    })
+    record.decode(store.manifest.options.topology, || store.files.location())
 }
 
 /// Passes what `read` makes of the commits in `range` to `visit`.

@@ -20,7 +20,7 @@ impl Followed {
         for commit in changes.commits() {
             assert!(self.last < commit.at() && commit.at() <= changes.token().commit(), "{}", commit.at());
             self.last = commit.at();
-            assert!(!commit.is_empty() && commit.iter().count() == commit.len());
+            assert!(commit.iter().len() > 0 && commit.iter().count() == commit.iter().len());
             let order = |change: &Change<'_>| match change {
                 Change::DeleteEdge(_) => 0,
                 Change::DeleteVertex(_) => 1,
@@ -34,7 +34,7 @@ impl Followed {
                 commit.iter().filter(|change| !is_parallel(change)).map(|change| order(&change)).is_sorted()
             );
             commit.iter().for_each(|change| self.change(&change, latest_only));
-            count += commit.len();
+            count += commit.iter().len();
         }
         assert_eq!((count, count == 0), (changes.len(), changes.is_empty()));
         self.last = changes.token().commit();

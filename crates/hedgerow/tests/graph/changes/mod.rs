@@ -171,9 +171,9 @@ impl Run {
     }
 
     /// Subscribes from a position on, which was text in between.
-    fn go_on(&mut self, token: ChangeToken, options: SubscribeOptions<'_>) {
+    fn go_on(&mut self, token: ChangeToken, options: SubscribeOptions) {
         let token = token.to_string().parse().unwrap();
-        match self.graph().subscribe(&options.clone().begin(Begin::After(&token))) {
+        match self.graph().subscribe(&options.clone().begin(Begin::After(token))) {
             Ok(subscription) => self.subscription = Some(subscription),
             Err(error) => {
                 self.check_lost(&error);
