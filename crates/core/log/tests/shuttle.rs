@@ -7,7 +7,7 @@
 
 use hedgerow_log::{
     Appended, Body, CommitRef, Durability, Log, LogError, LogOptions, Recovered, StoreError, StoreFiles,
-    StoreOptions,
+    StoreOptions, StreamEntry,
 };
 use hedgerow_model::{Catalog, CommitTimestamp, Effects, KeyKind, Topology};
 use hedgerow_sync::{Arc, Mutex};
@@ -121,7 +121,7 @@ fn segments_are_created_during_commits() {
             spawn(&graph, |graph| (0..3).for_each(|_| graph.commit(Durability::Sync).unwrap())),
             spawn(&graph, |graph| (0..2).for_each(|_| graph.log.maintain().unwrap())),
             spawn(&graph, |graph| {
-                graph.log.set_stream("one", Some(graph.log.durable())).unwrap();
+                graph.log.set_stream(StreamEntry::new("one", graph.log.durable())).unwrap();
                 graph.log.prune(CommitTimestamp::ZERO).unwrap();
             }),
         ];

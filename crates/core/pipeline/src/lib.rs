@@ -56,7 +56,7 @@ pub use durable::{
     describe_engine_files, manifest_path, note_of,
 };
 pub use error::{Error, LabelExists};
-pub use feed::{CommitFeed, KeysAtCommit};
+pub use feed::{CommitFeed, KeysAtCommit, StoreFeed};
 pub use journal::{Journal, Recovery};
 pub use reads::{LabelReads, LentEdge, Newest, Overlay, StagedChanges, ViewReads, VisitEdge, Which};
 pub use records::decoded;

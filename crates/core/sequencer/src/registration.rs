@@ -91,6 +91,14 @@ impl Sequencer {
         Self::open_and_see(by, reader, |_| ()).map(|(registration, ())| registration)
     }
 
+    /// Returns the newest timestamp that a snapshot would show, and waits until everything up to it
+    /// is applied; registers no reader. O(labels), plus the wait as in [`Sequencer::open`].
+    pub fn readable(&self) -> Result<CommitTimestamp, SequencerError> {
+        let published = self.published_head.read().map(|(at, _)| at).filter(|at| self.is_openable(*at));
+        let at = published.unwrap_or_else(|| self.openable_head(&mut self.state.lock()).at);
+        if self.applied.wait_up_to(at) { Ok(at) } else { Err(SequencerError::Poisoned) }
+    }
+
     /// Like [`Sequencer::open`], but also calls `see` with the head at the timestamp, under the
     /// mutex.
     pub fn open_and_see<P: Registrar, T>(

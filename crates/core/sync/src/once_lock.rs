@@ -49,6 +49,12 @@ mod modelled {
         }
     }
 
+    impl<T> From<T> for OnceLock<T> {
+        fn from(value: T) -> Self {
+            OnceLock { value: value.into(), is_being_made: AtomicBool::new(false) }
+        }
+    }
+
     impl<T> Default for OnceLock<T> {
         fn default() -> Self {
             OnceLock::new()

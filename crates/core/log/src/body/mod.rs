@@ -177,11 +177,45 @@ impl LogRecord<'_> {
         topology: Topology,
         path: impl FnOnce() -> PathBuf,
     ) -> Result<LoggedCommit, StoreError> {
-        LoggedCommit::decode_canonical(self.body, topology).map_err(|error| {
-            let what = format!("the commit of timestamp {} cannot be read: {error}", self.at);
-            StoreError::Damaged { path: path(), offset: 0, what }
-        })
+        LoggedCommit::decode_canonical(self.body, topology).map_err(|error| self.damaged(path(), &error))
     }
+
+    /// The keys that the commit gives to vertices: to those that it creates, and to those that it
+    /// deletes, which it may have created itself. Edges are decoded only if vertices are deleted.
+    /// O(vertices that it creates or changes); O(changes) if it deletes some.
+    ///
+    /// # Errors
+    /// As [`LogRecord::decode`].
+    pub fn keys(
+        &self,
+        topology: Topology,
+        path: impl FnOnce() -> PathBuf,
+    ) -> Result<Vec<(VertexId, Key)>, StoreError> {
+        if self.body.first().is_some_and(|flags| flags & FORMER_KEYS != 0) {
+            let LoggedCommit { mut keys, former_keys, .. } = self.decode(topology, path)?;
+            keys.extend(former_keys);
+            return Ok(keys);
+        }
+        created_keys(self.body).map_err(|error| self.damaged(path(), &error))
+    }
+
+    fn damaged(&self, path: PathBuf, error: &DecodeError) -> StoreError {
+        let what = format!("the commit of timestamp {} cannot be read: {error}", self.at);
+        StoreError::Damaged { path, offset: 0, what }
+    }
+}
+
+/// The vertices that a commit creates, with their keys.
+fn created_keys(bytes: &[u8]) -> Result<Vec<(VertexId, Key)>, DecodeError> {
+    let mut reader = Reader::new(bytes);
+    let flags = reader.byte()?;
+    if flags & KEYS == 0 {
+        return Ok(Vec::new());
+    }
+    if flags & VERTICES != 0 {
+        vertices::decode(&mut reader)?;
+    }
+    keys::decode(&mut reader)
 }
 
 impl LoggedCommit {

@@ -4,17 +4,33 @@ use super::Log;
 use crate::error::{LogError, StoreError};
 use crate::planted::{self, PlantedBug};
 use crate::segment;
-use crate::store::{CheckpointEntry, Manifest, SegmentEntry, StoreFiles, StreamEntry, cut_files};
+use crate::store::{
+    CheckpointEntry, Manifest, SealedSegment, SegmentEntry, StoreFiles, StreamEntry, cut_files,
+};
 use hedgerow_model::CommitTimestamp;
 
 impl Manifest {
-    /// The timestamp from which on the log is needed: the oldest of checkpoint, streams and
-    /// history. An engine's own files count as a checkpoint of the commit `in_files`.
+    /// The timestamp from which on the log is needed: the oldest of checkpoint, streams within
+    /// their limits, and history. An engine's own files count as a checkpoint of the commit
+    /// `in_files`.
     #[must_use]
     pub fn needed_from(&self, in_files: CommitTimestamp) -> CommitTimestamp {
         let checkpoint = self.checkpoint.map_or(in_files, |checkpoint| checkpoint.at.max(in_files));
-        let others = self.streams.iter().map(|stream| stream.position).chain(self.history);
+        let streams = self.streams.iter().filter(|stream| self.is_within_limits(stream));
+        let others = streams.map(|stream| stream.position).chain(self.history);
         others.fold(checkpoint, CommitTimestamp::min)
+    }
+
+    /// Returns true if the complete segments that a stream has not read are few and young enough.
+    fn is_within_limits(&self, stream: &StreamEntry) -> bool {
+        let complete = self.segments.iter().filter_map(|entry| entry.sealed);
+        let newest = complete.clone().map(|sealed| sealed.wall_clock).max().unwrap_or_default();
+        let mut kept = complete.filter(|sealed| stream.position < sealed.last);
+        let is_young = |sealed: &SealedSegment| newest - sealed.wall_clock <= stream.most_age;
+        kept.clone().all(|sealed| is_young(&sealed))
+            && kept
+                .try_fold(0_u64, |bytes, sealed| bytes.checked_add(sealed.end))
+                .is_some_and(|bytes| bytes <= stream.most_bytes)
     }
 }
 
@@ -35,17 +51,28 @@ impl Log {
         Ok(before)
     }
 
-    /// Records the position up to which a durable stream has been read, or removes the stream. The
-    /// log is kept from that position on.
+    /// Records the position up to which a durable stream has been read, and the state of its
+    /// reader, in one atomic step. The log is kept from that position on, within the limits of the
+    /// stream.
     ///
     /// # Errors
     /// The manifest could not be replaced. Poisons the log if the new manifest may be in place.
-    pub fn set_stream(&self, name: &str, position: Option<CommitTimestamp>) -> Result<(), StoreError> {
+    pub fn set_stream(&self, stream: StreamEntry) -> Result<(), StoreError> {
+        // After a loss of power the log has everything that the stream has read.
+        self.wait_durable(stream.position)?;
         self.change_manifest(|manifest| {
-            manifest.streams.retain(|stream| stream.name != name);
-            manifest.streams.extend(position.map(|position| StreamEntry { name: name.to_owned(), position }));
-            manifest.streams.sort_by(|one, other| one.name.cmp(&other.name));
+            manifest.streams.retain(|other| other.name != stream.name);
+            let place = manifest.streams.partition_point(|other| other.name < stream.name);
+            manifest.streams.insert(place, stream);
         })
+    }
+
+    /// Removes a durable stream.
+    ///
+    /// # Errors
+    /// As [`Log::set_stream`].
+    pub fn remove_stream(&self, name: &str) -> Result<(), StoreError> {
+        self.change_manifest(|manifest| manifest.streams.retain(|stream| stream.name != name))
     }
 
     /// Sets the timestamp back to which states must be readable. The log is kept from it on.

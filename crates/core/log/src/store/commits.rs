@@ -7,6 +7,7 @@ use crate::files::{FileSystem, OpenMode};
 use crate::segment::{LogRecord, SegmentBytes, SegmentPlace, SegmentScan};
 use hedgerow_model::CommitTimestamp;
 use hedgerow_sync::Arc;
+use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
 /// A place in the log of a store, from which the next commits are read.
@@ -40,10 +41,12 @@ impl CommitReader {
         manifest: impl Fn() -> Result<Manifest, StoreError>,
     ) -> Result<(Self, u64), StoreError> {
         let Manifest { oldest_readable, oldest_wall_clock, .. } = manifest()?;
-        if at == oldest_readable {
-            return Ok((CommitReader::after(files, at), oldest_wall_clock));
+        match at.cmp(&oldest_readable) {
+            Ordering::Less => return Err(StoreError::OutOfRetention { asked: at, oldest: oldest_readable }),
+            Ordering::Equal => return Ok((CommitReader::after(files, at), oldest_wall_clock)),
+            Ordering::Greater => {}
         }
-        let before = CommitTimestamp(at.0.saturating_sub(1));
+        let before = CommitTimestamp(at.0 - 1);
         let (mut reader, mut wall_clock) = (CommitReader::after(files, before), 0);
         reader.read::<StoreError>(at, manifest, &mut |record| {
             wall_clock = record.wall_clock;

@@ -1,6 +1,6 @@
 //! Follows the log of a store that another process may write to.
 
-use super::{Manifest, SealedSegment, SegmentEntry, StoreFiles, mark};
+use super::{Manifest, SealedSegment, SegmentEntry, StoreFiles};
 use crate::body::{LoggedCommit, LoggedEdges};
 use crate::checkpoint::CheckpointEntry;
 use crate::error::StoreError;
@@ -56,10 +56,10 @@ impl Follower {
     /// [`StoreError::NoStore`], and errors in the manifest; the file system's error. Damage in the
     /// log is not an error: it is taken for the end of a segment.
     pub fn look(&mut self) -> Result<LogStatus, StoreError> {
-        let manifest = StoreFiles::open_read_only(Arc::clone(&self.files))?.manifest;
-        let Manifest { oldest_readable: newest, oldest_wall_clock: wall_clock, checkpoint, .. } = manifest;
+        let store = StoreFiles::open_read_only(Arc::clone(&self.files))?;
         // Before the log is read, because a process that writes to it advances the mark.
-        let durable = manifest.durable.max(mark::read(&*self.files, manifest.store)?);
+        let (durable, manifest) = (store.durable()?, store.manifest);
+        let Manifest { oldest_readable: newest, oldest_wall_clock: wall_clock, checkpoint, .. } = manifest;
         let mut status = LogStatus { newest, wall_clock, durable, checkpoint, ..LogStatus::default() };
         let stored = checkpoint.map_or(CommitTimestamp::ZERO, |checkpoint| checkpoint.at);
         for entry in &manifest.segments {

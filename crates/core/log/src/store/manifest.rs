@@ -21,7 +21,10 @@ pub(super) const NEXT: &str = "MANIFEST.new";
 
 const MAGIC: &[u8; 8] = b"HEDGEMAN";
 /// The newest version. All versions up to it can be read.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
+/// The first version whose streams have limits and a state. Written only for stores with such
+/// streams.
+const WITH_STREAMS: u32 = 4;
 /// The first version with properties of type `u64`. Written only for stores with such properties,
 /// so that older versions of this software read all other stores, and refuse these.
 const WITH_U64: u32 = 3;
@@ -94,13 +97,57 @@ impl StoreOptions {
     }
 }
 
-/// The read position of a durable stream.
+/// The read position of a durable stream, and the state of its reader there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamEntry {
     /// The stream.
     pub name: String,
     /// The timestamp up to which the stream was read.
     pub position: CommitTimestamp,
+    /// The wall-clock time of the commit at the position, in microseconds since 1970-01-01 UTC; 0
+    /// if there is none.
+    pub wall_clock: u64,
+    /// The log is not kept for the stream if it would have to keep more bytes than this.
+    pub most_bytes: u64,
+    /// The log is not kept for the stream if the first commit that it has not read is older than
+    /// the newest complete segment by more than this, in microseconds.
+    pub most_age: u64,
+    /// The state of the reader, in bytes of its choice.
+    pub state: Box<[u8]>,
+}
+
+impl StreamEntry {
+    /// A stream that was read up to `position`, without limits or state.
+    #[must_use]
+    pub fn new(name: &str, position: CommitTimestamp) -> Self {
+        let (most_bytes, most_age) = (u64::MAX, u64::MAX);
+        StreamEntry {
+            name: name.to_owned(),
+            position,
+            wall_clock: 0,
+            most_bytes,
+            most_age,
+            state: Box::default(),
+        }
+    }
+
+    fn encode(&self, bytes: &mut Vec<u8>, version: u32) {
+        put_bytes(bytes, self.name.as_bytes());
+        put_varint(bytes, self.position.0);
+        if version >= WITH_STREAMS {
+            put_varints(bytes, &[self.wall_clock, self.most_bytes, self.most_age]);
+            put_bytes(bytes, &self.state);
+        }
+    }
+
+    fn decode(reader: &mut Reader<'_>, version: u32) -> Result<Self, DecodeError> {
+        let entry = StreamEntry::new(reader.text()?, CommitTimestamp(reader.varint()?));
+        if version < WITH_STREAMS {
+            return Ok(entry);
+        }
+        let (wall_clock, most_bytes, most_age) = (reader.varint()?, reader.varint()?, reader.varint()?);
+        Ok(StreamEntry { wall_clock, most_bytes, most_age, state: reader.bytes()?.into(), ..entry })
+    }
 }
 
 /// A failure to replace the manifest.
@@ -147,7 +194,17 @@ impl Manifest {
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend(MAGIC);
-        let version = if has_newer_types(&self.options.catalog) { WITH_U64 } else { WITH_LENGTHS };
+        let version = match () {
+            () if self
+                .streams
+                .iter()
+                .any(|stream| *stream != StreamEntry::new(&stream.name, stream.position)) =>
+            {
+                WITH_STREAMS
+            }
+            () if has_newer_types(&self.options.catalog) => WITH_U64,
+            () => WITH_LENGTHS,
+        };
         bytes.extend(version.to_le_bytes());
         bytes.extend([0; 4]);
         bytes.extend(self.store);
@@ -159,10 +216,7 @@ impl Manifest {
             put_varints(&mut bytes, &[number, at.0, length]);
         }
         put_varint(&mut bytes, self.streams.len() as u64);
-        for StreamEntry { name, position } in &self.streams {
-            put_bytes(&mut bytes, name.as_bytes());
-            put_varint(&mut bytes, position.0);
-        }
+        self.streams.iter().for_each(|stream| stream.encode(&mut bytes, version));
         bytes.push(u8::from(self.history.is_some()));
         self.history.iter().for_each(|history| put_varint(&mut bytes, history.0));
         put_varint(&mut bytes, self.segments.len() as u64);
@@ -232,10 +286,7 @@ impl Manifest {
                     length: reader.varint()?,
                 })
             })?,
-            streams: list(reader, |reader| {
-                let (name, position) = (reader.text()?.to_owned(), CommitTimestamp(reader.varint()?));
-                Ok(StreamEntry { name, position })
-            })?,
+            streams: list(reader, |reader| StreamEntry::decode(reader, version))?,
             history: optional(reader, |reader| Ok(CommitTimestamp(reader.varint()?)))?,
             segments: list(reader, |reader| {
                 let (number, length) = (reader.varint()?, added(reader)?);
@@ -254,7 +305,8 @@ impl Manifest {
             manifest.checkpoint.map_or((0, 0), |checkpoint| (checkpoint.number, checkpoint.at.0));
         let counters = [generation, oldest_readable.0, next_segment, durable.0, checkpoint.0, checkpoint.1];
         let sealed = manifest.segments.iter().filter_map(|segment| Some(segment.sealed?.last.0));
-        if counters.into_iter().chain(sealed).any(|count| count > LAST_COUNT) {
+        let streams = manifest.streams.iter().map(|stream| stream.position.0);
+        if counters.into_iter().chain(sealed).chain(streams).any(|count| count > LAST_COUNT) {
             return Err(reader.error("a number that leaves no room for further ones"));
         }
         Ok(manifest)

@@ -125,8 +125,12 @@ impl StoreFiles {
         }
     }
 
-    /// The newest commit known to have been durable.
-    pub(super) fn durable(&self) -> Result<CommitTimestamp, StoreError> {
+    /// The newest commit known to have been durable: a writer advances it after each sync. Reads a
+    /// few bytes.
+    ///
+    /// # Errors
+    /// The file system's error.
+    pub fn durable(&self) -> Result<CommitTimestamp, StoreError> {
         let marked = mark::read(&*self.files, self.manifest.store)?;
         Ok(self.manifest.durable.max(marked))
     }

@@ -4,7 +4,7 @@ use crate::targets::STORE;
 use hedgerow_log::files::{FileSystem, OpenMode, RealFiles};
 use hedgerow_log::{
     Body, CheckpointEntry, Durability, Log, LogOptions, LoggedCommit, Manifest, Recovered, StoreError,
-    StoreFiles, StoreOptions,
+    StoreFiles, StoreOptions, StreamEntry,
 };
 use hedgerow_model::{
     AdjacencyEffects, Catalog, ColumnType, CommitTimestamp, Direction, EdgeChange, EdgeSchema, EdgeValue,
@@ -178,6 +178,24 @@ fn version_3_has_unsigned_properties_and_is_written_only_for_them() {
     }
 }
 
+/// A stream has limits and the state of its reader.
+#[test]
+fn version_4_has_the_state_of_streams() {
+    assert_eq!(read(4).streams, [stream()]);
+    let bytes = std::fs::read(folder(4).join("MANIFEST")).unwrap();
+    assert_eq!((bytes[8], Manifest::decode(&bytes, Path::new("MANIFEST")).unwrap().encode()), (4, bytes));
+}
+
+fn stream() -> StreamEntry {
+    StreamEntry {
+        wall_clock: wall_clock(CommitTimestamp(4)),
+        most_bytes: 1 << 30,
+        most_age: 3_600_000_000,
+        state: (*b"sum 42").into(),
+        ..StreamEntry::new("feed", CommitTimestamp(4))
+    }
+}
+
 /// Without its last segment, a store of version 2 is damaged; with version 1 the loss cannot be
 /// detected.
 #[test]
@@ -234,12 +252,12 @@ fn read(version: u32) -> Manifest {
 fn later_versions_are_named() {
     let read = |name: &str| std::fs::read(folder(2).join(name)).unwrap();
     let mut manifest = read("MANIFEST");
-    manifest[8] = 4;
+    manifest[8] = 5;
     let content = manifest.len() - 4;
     let checksum = crc32c::crc32c(&manifest[..content]).to_le_bytes();
     manifest[content..].copy_from_slice(&checksum);
     let refused = Manifest::decode(&manifest, Path::new("MANIFEST"));
-    assert!(matches!(refused, Err(StoreError::NewerFormat { version: 4, .. })), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::NewerFormat { version: 5, .. })), "{refused:?}");
 
     let mut segment = read("log-0000000001");
     segment[8] = 2;
@@ -260,12 +278,12 @@ fn later_versions_are_named() {
 #[test]
 #[ignore = "writes files of the project"]
 fn write_fixture_and_seeds() {
-    let (folder, version) = (folder(3), "version-3");
+    let (folder, version) = (folder(4), "version-4");
     let files: Arc<dyn FileSystem> = Arc::new(RealFiles::new(&folder));
-    let store = StoreFiles::create(Arc::clone(&files), options(3), STORE).unwrap();
+    let store = StoreFiles::create(Arc::clone(&files), options(4), STORE).unwrap();
     let log_options = LogOptions { segment_bytes: SEGMENT_BYTES, ..LogOptions::default() };
     let log = Log::start(store, &Recovered::default(), log_options).unwrap();
-    for (at, commit) in (1..).map(CommitTimestamp).zip(commits(3)) {
+    for (at, commit) in (1..).map(CommitTimestamp).zip(commits(4)) {
         let appended = log.append(at, wall_clock(at), &mut body(&commit)).unwrap();
         let durability = if at.0 % 2 == 0 { Durability::Sync } else { Durability::None };
         if durability == Durability::Sync || at.0 == 15 {
@@ -273,11 +291,12 @@ fn write_fixture_and_seeds() {
         }
     }
     log.install_checkpoint(CheckpointEntry { number: 1, at: CommitTimestamp(3), length: 12_345 }).unwrap();
-    log.set_stream("feed", Some(CommitTimestamp(4))).unwrap();
+    log.set_stream(stream()).unwrap();
     log.set_history(Some(CommitTimestamp(2))).unwrap();
-    drop(log);
+    // As after the end of the process: the last segment is not sealed.
+    std::mem::forget(log);
     std::fs::remove_file(folder.join("LOCK")).unwrap();
-    let seeds = folder.join("../../../../../fuzz/seeds/log_manifest");
+    let seeds = folder.join("../../../../../../fuzz/seeds/log_manifest");
     std::fs::copy(folder.join("MANIFEST"), seeds.join(format!("{version}-full"))).unwrap();
     let mut manifest = Manifest::decode(&std::fs::read(folder.join("MANIFEST")).unwrap(), &folder).unwrap();
     (manifest.checkpoint, manifest.history, manifest.streams) = (None, None, Vec::new());

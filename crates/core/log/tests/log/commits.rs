@@ -4,6 +4,7 @@ use crate::workload::{STORE, body, is_right, log_options, store_options, wall_cl
 use hedgerow_log::files::{FileSystem, OpenMode};
 use hedgerow_log::{
     CheckpointEntry, CommitReader, Durability, Log, LogRecord, Manifest, Recovered, StoreError, StoreFiles,
+    StreamEntry,
 };
 use hedgerow_model::CommitTimestamp;
 use hedgerow_testing::simulated::SimulatedFiles;
@@ -139,14 +140,14 @@ fn a_thread_reads_every_commit_beside_writers_and_pruning() {
             log.flush().unwrap();
         });
         let (mut reading, mut number) = (reader(&files, 0), 0);
-        log.set_stream("reader", Some(CommitTimestamp::ZERO)).unwrap();
+        log.set_stream(StreamEntry::new("reader", CommitTimestamp::ZERO)).unwrap();
         while reading.next().0 <= COMMITS {
             read(&mut reading, log.durable(), u64::MAX, || Ok(log.manifest())).unwrap();
             number += 1;
             if number % 16 == 0 && reading.next().0 > 1 {
                 let position = CommitTimestamp(reading.next().0 - 1);
                 log.install_checkpoint(CheckpointEntry { number: 1, at: position, length: 0 }).unwrap();
-                log.set_stream("reader", Some(position)).unwrap();
+                log.set_stream(StreamEntry::new("reader", position)).unwrap();
                 log.prune(CommitTimestamp::ZERO).unwrap();
             }
             thread::yield_now();

@@ -1,6 +1,6 @@
 //! Checks the properties of a store after a restart.
 
-use crate::workload::{Promises, body, is_right, wall_clock};
+use crate::workload::{Promises, body, content, is_right, wall_clock};
 use hedgerow_log::{Durability, Log, LogOptions, Recovered, StoreError, StoreFiles};
 use hedgerow_model::CommitTimestamp;
 use hedgerow_testing::simulated::{SimulatedFiles, Survival};
@@ -47,12 +47,26 @@ pub fn verify(files: &SimulatedFiles, promises: &Promises, operation: u64) -> Ve
     if store.manifest().checkpoint.map_or(CommitTimestamp::ZERO, |checkpoint| checkpoint.at) < checkpoint {
         return Err(format!("the checkpoint of {checkpoint} is lost"));
     }
+    let position = position(&store)?;
+    if !promises.may_be_at(position, operation) {
+        return Err(format!("the stream is at {position:?}, where it was not set last"));
+    }
     let (recovered, right) = replay(&store).map_err(|error| format!("it cannot be read: {error}"))?;
     match recovered.last {
+        last if position > Some(last) => Err(format!("the stream has read {position:?}, the last is {last}")),
         _ if !right => Err("it contains what was never committed".to_owned()),
         last if last < durable => Err(format!("the last commit is {last}, {durable} was acknowledged")),
         last if last > promises.asked => Err(format!("{last} was never asked for")),
         _ => Ok(()),
+    }
+}
+
+/// The position of the stream, whose state must be that of the position.
+fn position(store: &StoreFiles) -> Result<Option<CommitTimestamp>, String> {
+    let Some(stream) = store.manifest().streams.first() else { return Ok(None) };
+    match stream.state[..] == content(stream.position) {
+        true => Ok(Some(stream.position)),
+        false => Err(format!("the state of the stream is not that of {}", stream.position)),
     }
 }
 
@@ -80,6 +94,7 @@ pub fn verify_recovery(
     promises.durable = vec![(0, durable)];
     promises.checkpoints = vec![(0, Promises::before(&promises.checkpoints, operation))];
     promises.needed.iter_mut().for_each(|(at, _)| *at = 0);
+    promises.streams = vec![([0, 0], position(&store)?)];
     let worked = go_on(store, files, &recovered, &mut promises);
     if depth == 0 {
         worked.map_err(|error| format!("it does not continue: {error}"))?;

@@ -3,7 +3,8 @@
 use crate::workload::{STORE, body, is_right, log_options, store_options, wall_clock};
 use hedgerow_log::files::{FileSystem, OpenMode, RealFiles};
 use hedgerow_log::{
-    CheckpointEntry, Durability, Log, LogError, LogOptions, Recovered, StoreError, StoreFiles, check,
+    CheckpointEntry, Durability, Log, LogError, LogOptions, Recovered, StoreError, StoreFiles, StreamEntry,
+    check,
 };
 use hedgerow_model::CommitTimestamp;
 use hedgerow_testing::simulated::SimulatedFiles;
@@ -81,12 +82,26 @@ fn a_pruned_log_says_what_is_out_of_retention() {
     commit(&log, 200);
     assert_eq!(log.prune(CommitTimestamp::ZERO).unwrap(), 0, "without a checkpoint everything is needed");
     log.install_checkpoint(CheckpointEntry { number: 1, at: CommitTimestamp(150), length: 0 }).unwrap();
-    log.set_stream("slow", Some(CommitTimestamp(60))).unwrap();
+    log.set_stream(StreamEntry::new("slow", CommitTimestamp(60))).unwrap();
     assert_eq!(log.manifest().needed_from(CommitTimestamp::ZERO), CommitTimestamp(60));
     assert!(log.prune(CommitTimestamp::ZERO).unwrap() > 0);
     let oldest = log.manifest().oldest_readable;
     assert!(oldest > CommitTimestamp::ZERO && oldest <= CommitTimestamp(60));
-    log.set_stream("slow", None).unwrap();
+    // A stream that would keep more than its limits keeps nothing.
+    let needed = |most_bytes, most_age| {
+        let slow = StreamEntry::new("slow", CommitTimestamp(60));
+        log.set_stream(StreamEntry { most_bytes, most_age, ..slow }).unwrap();
+        log.manifest().needed_from(CommitTimestamp::ZERO).0
+    };
+    let manifest = log.manifest();
+    let kept = manifest.segments.iter().filter_map(|entry| entry.sealed);
+    let kept = kept.filter(|sealed| sealed.last.0 > 60).collect::<Vec<_>>();
+    let bytes = kept.iter().map(|sealed| sealed.end).sum();
+    let age = kept[kept.len() - 1].wall_clock - kept[0].wall_clock;
+    assert!(kept.len() > 2 && age > 0);
+    assert_eq!((needed(bytes, u64::MAX), needed(bytes - 1, u64::MAX)), (60, 150));
+    assert_eq!((needed(u64::MAX, age), needed(u64::MAX, age - 1)), (60, 150));
+    log.remove_stream("slow").unwrap();
     log.set_history(Some(CommitTimestamp(100))).unwrap();
     log.prune(CommitTimestamp::ZERO).unwrap();
     log.close().unwrap();

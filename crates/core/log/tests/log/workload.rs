@@ -2,13 +2,16 @@
 
 use hedgerow_log::{
     Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LogRecord, LoggedCommit, StoreError,
-    StoreFiles, StoreOptions,
+    StoreFiles, StoreOptions, StreamEntry,
 };
 use hedgerow_model::{Catalog, CommitTimestamp, Effects, KeyKind, Topology};
 use hedgerow_testing::simulated::SimulatedFiles;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
+
+/// The name of the only stream.
+pub const STREAM: &str = "one";
 
 pub const STORE: [u8; 16] = *b"the test's store";
 
@@ -65,6 +68,8 @@ pub struct Promises {
     pub durable: Vec<(u64, CommitTimestamp)>,
     /// Checkpoints of these timestamps are in the manifest.
     pub checkpoints: Vec<(u64, CommitTimestamp)>,
+    /// Positions of the stream, each with the number of operations before and after it was set.
+    pub streams: Vec<([u64; 2], Option<CommitTimestamp>)>,
     /// Timestamps after which the log was needed when it was pruned.
     pub needed: Vec<(u64, CommitTimestamp)>,
     /// The last commit that was attempted.
@@ -81,6 +86,14 @@ impl Promises {
     pub fn before(promises: &[(u64, CommitTimestamp)], operation: u64) -> CommitTimestamp {
         let made = promises.iter().filter(|(at, _)| *at < operation).map(|(_, promised)| *promised);
         made.max().unwrap_or_default()
+    }
+
+    /// Returns true if the stream may be at this position after a crash before an operation.
+    pub fn may_be_at(&self, position: Option<CommitTimestamp>, operation: u64) -> bool {
+        let begun: Vec<_> = self.streams.iter().filter(|([begun, _], _)| *begun < operation).collect();
+        let set = begun.iter().rposition(|([_, set], _)| *set < operation);
+        set.is_none() && position.is_none()
+            || begun[set.unwrap_or(0)..].iter().any(|(_, other)| *other == position)
     }
 }
 
@@ -167,14 +180,27 @@ impl<'f> Worker<'f> {
             1 | 2 => self.log().maintain(),
             3 => self.install_checkpoint(),
             4 | 5 => self.prune(),
-            6 => self.log().set_stream("one", None),
-            7 => {
-                let position = self.log().durable();
-                self.log().set_stream("one", Some(position))
-            }
+            6 => self.set_stream(None),
+            7 => self.set_stream(Some(self.log().durable())),
             8 => self.flush(),
             _ => self.commit(),
         }
+    }
+
+    /// Sets the position of the stream, with the state that belongs to it, or removes the stream.
+    fn set_stream(&mut self, position: Option<CommitTimestamp>) -> Result<(), StoreError> {
+        let begun = self.note();
+        self.promises.streams.push(([begun, u64::MAX], position));
+        match position {
+            None => self.log().remove_stream(STREAM)?,
+            Some(at) => {
+                let stream = StreamEntry { state: content(at).into(), ..StreamEntry::new(STREAM, at) };
+                self.log().set_stream(stream)?;
+            }
+        }
+        let set = self.promises.streams.len() - 1;
+        self.promises.streams[set].0[1] = self.note();
+        Ok(())
     }
 
     fn log(&self) -> &Log {

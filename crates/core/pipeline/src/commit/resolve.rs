@@ -475,13 +475,19 @@ impl Resolver<'_> {
         Ok(resolved)
     }
 
-    /// Turns earlier changes of the edges of a deleted vertex into deletions.
+    /// Turns earlier changes of the edges of a deleted vertex into deletions, and drops those of a
+    /// vertex that the transaction itself created: its id goes back, and the log must not name it.
     fn void_words(&mut self) {
         for (position, edge) in self.edges.iter_mut().enumerate() {
             let voids = |end| self.vertices.get(&end).is_some_and(|state| position < state.words_from);
             if voids(edge.source) || voids(edge.destination) {
                 edge.value = None;
             }
+        }
+        let never_was = |state: &FinalVertex| !state.existed && !state.exists;
+        if self.vertices.values().any(never_was) {
+            let has_been = |end: VertexId| !self.vertices.get(&end).is_some_and(never_was);
+            self.edges.retain(|edge| has_been(edge.source) && has_been(edge.destination));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Errors of the dictionary.
 
-use hedgerow_model::{CapacityError, Key, KeyKind, VertexIdError};
+use hedgerow_model::{CapacityError, Key, KeyKind, KeyRef, VertexId, VertexIdError};
 
 /// A refusal to find or assign the id of a key. Nothing has changed.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +22,29 @@ pub enum DictionaryError {
     /// No id is free.
     #[error(transparent)]
     Capacity(#[from] CapacityError),
+}
+
+impl DictionaryError {
+    /// Fails if a key is of another kind than these, or not a valid vertex id.
+    ///
+    /// # Errors
+    /// The refusal of the key.
+    #[inline]
+    pub fn check(kind: KeyKind, key: KeyRef<'_>) -> Result<(), Self> {
+        match (kind, key) {
+            (KeyKind::Number, KeyRef::Number(_)) | (KeyKind::String, KeyRef::Text(_)) => Ok(()),
+            (KeyKind::Dense, KeyRef::Number(number)) => Ok(VertexId::try_from(number).map(drop)?),
+            _ => Err(DictionaryError::wrong_kind(kind, key)),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn wrong_kind(expected: KeyKind, key: KeyRef<'_>) -> Self {
+        match key {
+            KeyRef::Negative(number) => DictionaryError::NegativeKey(number),
+            key => DictionaryError::WrongKeyKind { key: key.to_key(), expected },
+        }
+    }
 }
 
 /// A refusal to restore the key of a stored graph.

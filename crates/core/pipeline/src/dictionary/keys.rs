@@ -63,11 +63,7 @@ impl Dictionary {
     /// Fails if a key is of another kind than the graph's, or not a valid vertex id.
     #[inline]
     pub fn check(&self, key: KeyRef<'_>) -> Result<(), DictionaryError> {
-        match (&self.keys, key) {
-            (Keys::Numbers(_), KeyRef::Number(_)) | (Keys::Text(_), KeyRef::Text(_)) => Ok(()),
-            (Keys::Dense, KeyRef::Number(number)) => Ok(VertexId::try_from(number).map(drop)?),
-            _ => Err(self.wrong_kind(key)),
-        }
+        DictionaryError::check(self.kind(), key)
     }
 
     /// Returns the current id of a key, in a dense graph even if the vertex does not exist. O(1).
@@ -368,9 +364,6 @@ impl Dictionary {
 
     #[cold]
     pub(crate) fn wrong_kind(&self, key: KeyRef<'_>) -> DictionaryError {
-        match key {
-            KeyRef::Negative(number) => DictionaryError::NegativeKey(number),
-            key => DictionaryError::WrongKeyKind { key: key.to_key(), expected: self.kind() },
-        }
+        DictionaryError::wrong_kind(self.kind(), key)
     }
 }

@@ -2,18 +2,26 @@
 //!
 //! A commit names vertices by id. While it is passed on, the key of each id is the one that it had
 //! at that commit: the [former key](FormerKeys) if its vertex was deleted since, else that in the
-//! dictionary.
+//! dictionary. A [store](StoreFeed) that another process may be writing is read without a graph:
+//! then the keys at the position are [kept](KeptKeys) instead.
 
 mod former_keys;
+mod kept_keys;
+mod of_store;
 mod reader;
+
+pub use of_store::StoreFeed;
 
 use crate::error::Error;
 use crate::journal::Journal;
 use crate::store::Store;
 use former_keys::FormerKeys;
+use hedgerow_log::StoreError;
 use hedgerow_log::{Log, LogRecord, LoggedCommit, may_delete_vertices};
 use hedgerow_model::token::Registered;
-use hedgerow_model::{CommitTimestamp, Key, VertexChange, VertexId};
+use hedgerow_model::{CommitTimestamp, Key, Topology, VertexChange, VertexId};
+use hedgerow_sequencer::{ReaderKind, Sequencer};
+use kept_keys::KeptKeys;
 use reader::Reader;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -36,8 +44,15 @@ pub struct CommitFeed {
 /// The keys that vertices had at a commit.
 #[derive(Clone, Copy)]
 pub struct KeysAtCommit<'f> {
-    store: &'f Store,
-    former: &'f FormerKeys,
+    keys: Keys<'f>,
+    topology: Topology,
+    location: &'f dyn Fn() -> PathBuf,
+}
+
+#[derive(Clone, Copy)]
+enum Keys<'f> {
+    OfGraph(&'f Store, &'f FormerKeys),
+    Kept(&'f KeptKeys),
 }
 
 impl KeysAtCommit<'_> {
@@ -46,16 +61,29 @@ impl KeysAtCommit<'_> {
     /// # Errors
     /// The record is damaged.
     pub fn decode(&self, record: &LogRecord<'_>) -> Result<LoggedCommit, Error> {
-        let mut commit = record.decode(self.store.topology, || location(self.store))?;
-        commit.sort_appended(self.store.topology);
+        let mut commit = record.decode(self.topology, self.location)?;
+        commit.sort_appended(self.topology);
         Ok(commit)
     }
 
     /// The key of a vertex that the commit names.
+    ///
+    /// # Errors
+    /// The log has no key of it, and is damaged.
     #[inline]
-    #[must_use]
-    pub fn key(&self, id: VertexId) -> Key {
-        self.former.find(id).map_or_else(|| self.store.dictionary.key(id), Key::clone)
+    pub fn key(&self, id: VertexId) -> Result<Key, Error> {
+        match self.keys {
+            Keys::OfGraph(store, former) => {
+                Ok(former.find(id).map_or_else(|| store.dictionary.key(id), Key::clone))
+            }
+            Keys::Kept(keys) => keys.get(id).ok_or_else(|| self.keyless(id)),
+        }
+    }
+
+    #[cold]
+    fn keyless(&self, id: VertexId) -> Error {
+        let what = format!("a commit names the vertex of id {id}, which has no key");
+        StoreError::Damaged { path: (self.location)(), offset: 0, what }.into()
     }
 }
 
@@ -104,27 +132,47 @@ impl CommitFeed {
         self.former.forget_before(self.next.next());
     }
 
-    /// Passes the next commits to `visit`, until it breaks or fails, or all that the state at `at`,
-    /// the newest, shows were passed. A commit with which it fails is passed again next time.
+    /// Passes the next commits up to `through` to `visit`, until it breaks or fails, or all that
+    /// the state at `at` shows were passed: without one, all that a snapshot would show. A commit
+    /// with which it fails is passed again next time.
     ///
     /// O(bytes of these commits); if vertices were deleted since, also once O(bytes) of each commit
     /// up to `at`.
     ///
     /// # Errors
     /// As [`CommitFeed::new`]; errors of `visit`.
-    pub fn read(&mut self, store: &Store, at: &Registered, visit: &mut Visit<'_>) -> Result<(), Error> {
-        let through = match log_of(store) {
-            Some(log) if !self.undurable => at.at().min(log.durable()),
-            _ => at.at(),
+    pub fn read(
+        &mut self,
+        store: &Store,
+        at: Option<&Registered>,
+        through: CommitTimestamp,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), Error> {
+        let registration;
+        let shown = match at {
+            Some(at) => at.at(),
+            // Keys that are ids are never forgotten, and readers slow writers down.
+            None if store.dictionary.is_dense() => store.sequencer.readable()?,
+            None => {
+                registration = Sequencer::open(&*store.sequencer, ReaderKind::Snapshot)?;
+                registration.token().at()
+            }
         };
+        let readable = match log_of(store) {
+            Some(log) if !self.undurable => shown.min(log.durable()),
+            _ => shown,
+        };
+        let through = through.min(readable);
         if self.next.next() > through {
             return Ok(());
         }
-        // While `at` is registered, the dictionary has the keys of all vertices in its state.
-        self.look_ahead(store, at.at())?;
+        // While `shown` is registered, the dictionary has the keys of all vertices in its state.
+        self.look_ahead(store, shown)?;
         let CommitFeed { next, former, .. } = self;
+        let (topology, location) = (store.topology, &|| location(store));
         next.read(store, through, &mut |record| {
-            let flow = visit(record, KeysAtCommit { store, former })?;
+            let keys = Keys::OfGraph(store, former);
+            let flow = visit(record, KeysAtCommit { keys, topology, location })?;
             former.forget_before(record.at.next());
             Ok(flow)
         })
@@ -138,9 +186,7 @@ impl CommitFeed {
             return Ok(());
         }
         ahead.read(store, through, &mut |record| {
-            if may_delete_vertices(record.body) {
-                note_former_keys(store, record, former)?;
-            }
+            former.note(record.at, former_keys(record, store.topology, || location(store))?);
             Ok(ControlFlow::Continue(()))
         })
     }
@@ -174,13 +220,19 @@ fn location(store: &Store) -> PathBuf {
     store.journal().map(Journal::location).unwrap_or_default()
 }
 
-/// Notes the keys of the vertices that a commit deleted.
-fn note_former_keys(store: &Store, record: &LogRecord<'_>, former: &mut FormerKeys) -> Result<(), Error> {
-    let commit = record.decode(store.topology, || location(store))?;
+/// The keys of the vertices that a commit deleted.
+fn former_keys(
+    record: &LogRecord<'_>,
+    topology: Topology,
+    location: impl FnOnce() -> PathBuf,
+) -> Result<Vec<(VertexId, Key)>, Error> {
+    if !may_delete_vertices(record.body) {
+        return Ok(Vec::new());
+    }
+    let commit = record.decode(topology, location)?;
     let deleted = commit.effects.vertices.iter().filter(|effect| effect.change == VertexChange::Delete);
     if deleted.count() > commit.former_keys.len() {
         return Err(Error::NamelessDeletions { at: record.at });
     }
-    former.note(record.at, commit.former_keys);
-    Ok(())
+    Ok(commit.former_keys)
 }
