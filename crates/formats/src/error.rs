@@ -357,6 +357,18 @@ pub enum Problem {
     /// A skew-symmetric matrix with an entry on the diagonal.
     #[error("expected no entry on the diagonal of a skew-symmetric matrix")]
     OnSkewDiagonal,
+    /// An edge without a weight where each must have one.
+    #[error("expected a weight: every edge must have one")]
+    MissingWeight,
+    /// A key that is no dense id.
+    #[error("expected vertex keys of at most {largest}")]
+    KeyTooLarge {
+        /// The largest key.
+        largest: u64,
+    },
+    /// A line without its operation.
+    #[error("expected + or - at the beginning of the line: whether it puts or deletes the edge")]
+    NoOperation,
     /// A line longer than the format's limit.
     #[error("expected the line to end within {limit} bytes")]
     LineTooLong {
@@ -371,6 +383,13 @@ pub(crate) struct Fault {
     pub problem: Problem,
     pub start: usize,
     pub end: usize,
+}
+
+impl Fault {
+    /// The fault in a line whose first `length` bytes were passed before.
+    pub fn after(self, length: usize) -> Self {
+        Fault { start: self.start + length, end: self.end + length, ..self }
+    }
 }
 
 /// `bytes` as printable text: escaped, and shortened to `FOUND_BYTES`.

@@ -1,8 +1,9 @@
 //! Graph files: reading, writing, and generating them.
 //!
-//! [`GraphReader`] reads files of any size in batches, text on several threads; [`GraphWriter`]
-//! writes them; [`NewFile`] is a file that appears only when it is complete. [`Kronecker`],
-//! [`Uniform`] and [`ChangeStream`] generate graphs, identical on every machine.
+//! [`GraphReader`] reads files of any size in batches, text on several threads; [`StreamParser`]
+//! reads edges as they arrive; [`GraphWriter`] writes files; [`NewFile`] is a file that appears
+//! only when it is complete. [`Kronecker`], [`Uniform`] and [`ChangeStream`] generate graphs,
+//! identical on every machine.
 //!
 //! # Formats
 //!
@@ -87,6 +88,7 @@
 //! |---|---|
 //! | `reader.rs`, `piece.rs`, `progress.rs` | the readers of applications; pieces of files, put into batches in their order; the progress of reading |
 //! | `read_ahead.rs` | contents read or generated while those before them are visited |
+//! | `stream.rs` | edges that arrive in blocks of bytes |
 //! | `options.rs` | options for reading |
 //! | `source.rs`, `format.rs` | decompressed bytes of a file; the detection of formats and of files that belong together |
 //! | `text/chunk.rs`, `mod.rs` | lines cut into chunks; chunks parsed in parallel while the next are cut |
@@ -114,6 +116,7 @@ mod reader;
 mod serialized;
 mod source;
 mod static_graph;
+mod stream;
 mod text;
 mod write;
 
@@ -135,6 +138,7 @@ pub use properties::{
 pub use read_ahead::read_ahead;
 pub use reader::GraphReader;
 pub use static_graph::{StaticGraph, StaticGraphBuilder, StaticGraphError};
+pub use stream::{StreamBatch, StreamForm, StreamOptions, StreamParser, StreamPlace};
 pub use text::{MAX_ADJACENCY_LINE, MAX_EDGE_LINE};
 pub use write::{
     CompleteFile, EdgeListWriter, GraphWriter, Lost, NewFile, Output, STANDARD_OUTPUT, VertexListWriter,

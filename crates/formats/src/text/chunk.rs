@@ -7,7 +7,8 @@ use memchr::{memchr, memrchr};
 /// Kept bytes of a line that is too long, for the message.
 const KEPT_OF_LONG_LINE: usize = 64;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// The UTF-8 byte order mark.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Whole lines up to the size of a chunk, or one longer line.
 #[derive(Debug)]

@@ -61,7 +61,7 @@ impl<K: VertexKey> Parsed<K> {
         loop {
             if may_be_plain {
                 let before = piece.batch.edges.len();
-                lines.pass(plain::edges(lines.rest(), &mut piece.batch.edges));
+                lines.pass(plain::edges(lines.rest(), usize::MAX, &mut piece.batch.edges));
                 let plain = (piece.batch.edges.len() - before) as u64;
                 (piece.line, entries) = (piece.line + plain, entries + plain);
             }
@@ -161,7 +161,7 @@ fn check_long_line<K: VertexKey>(line: &[u8], piece: &mut Piece<K>) -> Result<Op
 }
 
 /// Describes a fault.
-pub(super) fn describe(fault: Fault, line: &[u8], number: u64, column_offset: usize, path: &Path) -> BadLine {
+pub(crate) fn describe(fault: Fault, line: &[u8], number: u64, column_offset: usize, path: &Path) -> BadLine {
     let found = match fault.problem {
         Problem::MissingDestination => line,
         _ => &line[fault.start..fault.end],

@@ -9,14 +9,15 @@ pub(crate) mod fields;
 mod layout;
 mod lines;
 mod matrix;
-mod parse;
-mod plain;
+pub(crate) mod parse;
+pub(crate) mod plain;
 mod preamble;
 
-pub(crate) use chunk::{Cutter, Lines};
+pub(crate) use chunk::{BYTE_ORDER_MARK, Cutter, Lines};
 pub(crate) use layout::Layout;
-pub(crate) use lines::EXAMPLES;
+pub(crate) use lines::{EXAMPLES, describe};
 pub(crate) use matrix::most_rows;
+pub(crate) use preamble::Preamble;
 
 use crate::error::{BadLine, ErrorKind, FormatError, Problem};
 use crate::piece::Piece;
@@ -26,7 +27,6 @@ use crate::{Batch, ReadOptions, VertexKey};
 use chunk::Chunk;
 use lines::{Parsed, Rules};
 use matrix::Matrix;
-use preamble::Preamble;
 use rayon::ThreadPool;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::collections::VecDeque;

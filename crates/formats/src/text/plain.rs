@@ -8,16 +8,44 @@ use hedgerow_model::KeyKind;
 const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 /// Reads lines from the start of `bytes` while each is two numbers of at most 15 digits, one
-/// separator and a line feed, and adds their edges. Returns the length of these lines. Stops early
-/// near the end of `bytes`, where fewer than eight bytes are left. Reads nothing if keys are texts.
-/// O(length).
+/// separator and a line feed, and adds their edges, until there are `most`. Returns the length of
+/// these lines. Stops early near the end of `bytes`, where fewer than eight bytes are left. Reads
+/// nothing if keys are texts. O(length).
 #[inline]
-pub(crate) fn edges<K: VertexKey>(bytes: &[u8], edges: &mut Vec<Edge<K>>) -> usize {
+pub(crate) fn edges<K: VertexKey>(bytes: &[u8], most: usize, edges: &mut Vec<Edge<K>>) -> usize {
     let mut length = 0;
     if K::KIND != KeyKind::Number {
         return length;
     }
-    while let Some((source, destination, end)) = line(bytes, length) {
+    while edges.len() < most
+        && let Some((source, destination, end)) = line(bytes, length)
+    {
+        edges.push(Edge::new(K::of_number(source), K::of_number(destination)));
+        length = end;
+    }
+    length
+}
+
+/// Like [`edges`], for lines that begin with `+` or `-` and at most one separator. Adds the
+/// positions in `edges` of those with `-` to `deletions`.
+#[inline]
+pub(crate) fn operations<K: VertexKey>(
+    bytes: &[u8],
+    most: usize,
+    edges: &mut Vec<Edge<K>>,
+    deletions: &mut Vec<usize>,
+) -> usize {
+    let mut length = 0;
+    if K::KIND != KeyKind::Number {
+        return length;
+    }
+    while edges.len() < most
+        && let Some([operation @ (b'+' | b'-'), next]) = bytes.get(length..length + 2)
+        && let Some((source, destination, end)) = line(bytes, length + 1 + usize::from(is_separator(*next)))
+    {
+        if *operation == b'-' {
+            deletions.push(edges.len());
+        }
         edges.push(Edge::new(K::of_number(source), K::of_number(destination)));
         length = end;
     }
@@ -94,7 +122,7 @@ mod tests {
             // Eight bytes are read at a time.
             text += "# end of the lines\n";
             let mut read = Vec::<Edge<u64>>::new();
-            prop_assert_eq!(edges(text.as_bytes(), &mut read), length);
+            prop_assert_eq!(edges(text.as_bytes(), usize::MAX, &mut read), length);
             prop_assert_eq!(read, expected);
         }
 
@@ -103,7 +131,7 @@ mod tests {
             text in prop::collection::vec(prop::sample::select(BYTES), 0..200),
         ) {
             let mut read = Vec::<Edge<u64>>::new();
-            let length = edges(&text, &mut read);
+            let length = edges(&text, usize::MAX, &mut read);
             let parse = |line: &[u8]| super::super::parse::edge(&line[..line.len() - 1], crate::Columns::Auto).unwrap();
             let lines = text[..length].split_inclusive(|byte| *byte == b'\n');
             prop_assert_eq!(read, lines.map(parse).collect::<Vec<_>>());
@@ -113,6 +141,6 @@ mod tests {
     #[test]
     fn texts_are_left_alone() {
         let mut read = Vec::<Edge<Box<str>>>::new();
-        assert_eq!((edges(b"1 2\n3 4\n5 6\n", &mut read), read.len()), (0, 0));
+        assert_eq!((edges(b"1 2\n3 4\n5 6\n", usize::MAX, &mut read), read.len()), (0, 0));
     }
 }

@@ -105,7 +105,7 @@ impl Preamble {
     }
 
     /// Returns true if the first line of an edge list names its columns.
-    fn is_header(&self, line: &[u8]) -> bool {
+    pub fn is_header(&self, line: &[u8]) -> bool {
         // A quoted number is a bad key, not a name to skip.
         let is_name = |bytes: &[u8]| match bytes.strip_prefix(b"\"").unwrap_or(bytes).first() {
             Some(first) => !first.is_ascii_digit() && !matches!(first, b'-' | b'+' | b'.') && *first >= b' ',

@@ -22,6 +22,7 @@ mod reading;
 mod round_trip;
 #[cfg(test)]
 mod serialized;
+mod stream;
 #[cfg(test)]
 mod vertices;
 #[cfg(test)]
