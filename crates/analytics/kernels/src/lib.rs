@@ -43,6 +43,11 @@
 //! Some kernels read in-neighbors. If a directed view keeps none, they transpose it first:
 //! `transposed` in the result is the time of the transposition, part of `elapsed`.
 //!
+//! # Following changes
+//!
+//! [`Components`] and [`Degrees`] keep their results up to date while a graph changes: see
+//! [`Follow`].
+//!
 //! # How to write a kernel
 //!
 //! A kernel reads any [`GraphView`], a state of a graph: an [`Adjacency`] of it is one label in one
@@ -118,6 +123,7 @@ mod communities;
 mod cores;
 pub mod csr;
 mod execution;
+mod follow;
 mod incoming;
 mod kernel;
 mod label;
@@ -140,6 +146,7 @@ pub use clustering::{LocalClustering, LocalClusteringResult};
 pub use communities::{Communities, CommunitiesResult};
 pub use cores::{Cores, CoresResult};
 pub use execution::{Execution, Progress};
+pub use follow::{Components, DegreeKind, Degrees, Follow, GraphChanges, LabeledEdge};
 #[doc(inline)]
 pub use hedgerow_encoding::EdgeWeight;
 #[doc(inline)]

@@ -79,39 +79,40 @@ impl Kernel for Wcc<'_> {
         let bound = view.vertex_bound();
         self.execution.memory.check(u64::from(bound) * 8, bound, view.vertex_count())?;
         let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
-        let components = Components {
+        let passes = Passes {
             execution: self.execution,
             ranges: covering_ranges(&outgoing, self.execution.parts(), bound)?,
             forest: Forest::new(bound, self.execution.threads() > 1),
         };
         let iterations = match self.method {
-            WccMethod::Plain => components.hook_until_stable(&outgoing)?,
+            WccMethod::Plain => passes.hook_until_stable(&outgoing)?,
             WccMethod::Sampling => {
-                components.join_samples(&outgoing)?;
-                let largest = components.frequent_root(view);
+                passes.join_samples(&outgoing)?;
+                let largest = passes.frequent_root(view);
                 match view.topology().stored(Direction::In) {
-                    None => components.join_all(&outgoing, None, JOINING)?,
-                    Some(Direction::Out) => components.join_all(&outgoing, largest, JOINING)?,
+                    None => passes.join_all(&outgoing, None, JOINING)?,
+                    Some(Direction::Out) => passes.join_all(&outgoing, largest, JOINING)?,
                     Some(Direction::In) => {
-                        components.join_all(&outgoing, largest, JOINING)?;
+                        passes.join_all(&outgoing, largest, JOINING)?;
                         let incoming = view.adjacency::<()>(self.label, Direction::In)?;
-                        components.join_all(&incoming, largest, JOINING + 1)?
+                        passes.join_all(&incoming, largest, JOINING + 1)?
                     }
                 }
             }
         };
-        let (components, count) = labels(view, components.forest)?;
+        let (components, count) = labels(view, passes.forest)?;
         Ok(WccResult { components, count, iterations, elapsed: started.elapsed() })
     }
 }
 
-struct Components<'a> {
+/// Passes over all vertices, which join trees of a forest.
+struct Passes<'a> {
     execution: Execution<'a>,
     ranges: Vec<Range<u32>>,
     forest: Forest,
 }
 
-impl Components<'_> {
+impl Passes<'_> {
     /// Joins every vertex to its first neighbors, one per round.
     fn join_samples(&self, outgoing: &impl Adjacency) -> Result<(), KernelError> {
         for round in 0..SAMPLED_NEIGHBORS {

@@ -13,6 +13,8 @@ mod cores;
 #[cfg(test)]
 mod execution;
 #[cfg(test)]
+mod follow;
+#[cfg(test)]
 mod graphalytics;
 #[cfg(test)]
 mod intersect;
