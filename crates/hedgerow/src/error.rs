@@ -152,8 +152,13 @@ impl Error {
             | Reason::Mismatch(_)
             | Reason::ChangedType
             | Reason::ForeignToken
+            | Reason::BadName(_)
+            | Reason::StateTooLarge(_)
             | Reason::OtherOption(_) => ErrorKind::InvalidInput,
-            Reason::NoSuchCommit { .. } | Reason::OtherCommit(_) => ErrorKind::ChangesLost,
+            Reason::NoSuchCommit { .. } | Reason::OtherCommit(_) | Reason::SubscriptionLost { .. } => {
+                ErrorKind::ChangesLost
+            }
+            Reason::NameInUse(_) => ErrorKind::Locked,
             Reason::NoScratch(_)
             | Reason::NoMemoryBudget(_)
             | Reason::NoEdgeLog(_)
@@ -163,9 +168,12 @@ impl Error {
             | Reason::NotCompiled(_)
             | Reason::NeedsStore(_)
             | Reason::Threads(_)
+            | Reason::NoGraph
             | Reason::DeletesDeclared => ErrorKind::Unsupported,
             Reason::Cancelled(_) => ErrorKind::Cancelled,
             Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,
+            #[cfg(feature = "kernels")]
+            Reason::ForeignSnapshot => ErrorKind::InvalidInput,
             #[cfg(feature = "kernels")]
             Reason::StagedKernel => ErrorKind::Unsupported,
             #[cfg(feature = "kernels")]
@@ -330,6 +338,9 @@ pub(crate) enum Reason {
     #[cfg(feature = "kernels")]
     #[error("this kernel is not compiled for the state of a transaction: call `Snapshot::run`")]
     StagedKernel,
+    #[cfg(feature = "kernels")]
+    #[error("the two states are of different graphs: a computation follows the states of one graph")]
+    ForeignSnapshot,
     #[error("vertex {0} was not declared at the start of this transaction")]
     NotDeclared(Key),
     #[error(
@@ -403,6 +414,22 @@ pub(crate) enum Reason {
          commits that were not durable; begin again with a snapshot"
     )]
     OtherCommit(CommitTimestamp),
+    #[error(
+        "the subscription reads the log of a store, not an open graph: open the checkpoint of the store \
+         (`GraphOptions::from_checkpoint`), and subscribe after its token"
+    )]
+    NoGraph,
+    #[error("a subscription is named by 1 to 255 bytes, not {0}")]
+    BadName(usize),
+    #[error("the subscription {0:?} is in use in this program: drop it first")]
+    NameInUse(String),
+    #[error(
+        "the subscription {name:?} has lost {commits} commits: the log was kept for it up to its limit only; \
+         forget it (`Graph::unsubscribe`), subscribe again, and begin with a snapshot"
+    )]
+    SubscriptionLost { name: String, commits: u64 },
+    #[error("the state of a subscription is 64 KiB at most, not {0} bytes: keep a part of it elsewhere")]
+    StateTooLarge(usize),
     #[error("there is no checkpoint in {} yet: the writer of the store has to make one", .0.display())]
     NoCheckpoint(PathBuf),
 }

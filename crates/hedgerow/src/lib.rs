@@ -128,7 +128,8 @@
 //! ```
 //!
 //! The examples in the folder `examples` are whole programs: a fraud check in a transaction,
-//! analytics with concurrent writers, past states, import and query, a custom kernel.
+//! analytics with concurrent writers, past states, import and query, a custom kernel, and rings of
+//! payments and trends in windows over the changes.
 //!
 //! Keys are integers ([`KeyKind::Number`], the default), text ([`KeyKind::String`]), or ids from 0
 //! that the application assigns ([`KeyKind::Dense`]). Labels, keys, topology and engine are taken
@@ -169,7 +170,7 @@
 //! | shortest paths between two vertices | [`Snapshot::path`], [`Snapshot::paths`], [`PathOptions`] |
 //! | several edges between two vertices | [`GraphOptions::parallel_label`], [`WriteGraph::put_parallel_edge`], [`ReadGraph::parallel_edges`] |
 //! | fresh, stale and private views; edges that are not archived | [`SnapshotOptions`]; [`Snapshot::unarchived_edges`] |
-//! | changes as they are committed | [`Graph::subscribe`], [`Subscription`] |
+//! | changes as they are committed, windows of them, and states with them | [`Graph::subscribe`], [`Subscription`]; [`Window`]; [`Graph::follow`], [`StreamView`] |
 //! | the newest edges of a vertex; past states | [`ReadGraph::newest`]; [`Graph::snapshot_at`] |
 //! | checkpoints, checks, repair; reading a store that another process writes | [`Graph::checkpoint`], [`store`]; [`GraphOptions::from_checkpoint`] |
 //!
@@ -240,9 +241,11 @@ mod stream;
 mod transaction;
 mod write_graph;
 
+#[cfg(feature = "kernels")]
+pub use changes::Kept;
 pub use changes::{
     Begin, Change, ChangeToken, ChangedEdge, ChangedVertex, Changes, CommitChanges, InvalidToken, Lag,
-    SubscribeOptions, Subscription,
+    NamedPosition, NamedSubscription, Span, StreamView, SubscribeOptions, Subscription, Window,
 };
 pub use data::{EdgeData, EdgeType, Properties, Property, PropertyMismatch, ReadProperties, Record, Version};
 pub use declared::DeclaredTxn;

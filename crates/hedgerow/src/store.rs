@@ -29,8 +29,10 @@ pub use crate::durable::first_state::{FirstState, create_from};
 #[doc(inline)]
 pub use crate::durable::traces::{SearchedFile, Trace, TraceKind, TraceReport};
 
+use crate::changes::{SubscribeOptions, Subscription};
 use crate::durable;
 use crate::error::Error;
+use crate::options::GraphOptions;
 use hedgerow_log::Follower;
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_model::{CommitTimestamp, Key, LabelSchema, VertexId};
@@ -112,6 +114,50 @@ impl Watch {
     pub fn look(&mut self) -> Result<LogStatus, Error> {
         Ok(self.0.look()?)
     }
+}
+
+/// Subscribes to the changes of the store in the directory `path`, which another process may be
+/// writing: see [`Subscription`]. Takes no lock, changes nothing, and opens no graph: it reads the
+/// log, and keeps the keys of all vertices, in 8 bytes for each number, nothing for dense ids.
+///
+/// To begin with all that the store has, open its
+/// [checkpoint](crate::GraphOptions::from_checkpoint), which can be read beside a writer, and begin
+/// after the token of its snapshot.
+///
+/// ```
+/// use hedgerow::prelude::*;
+/// use hedgerow::{SubscribeOptions, store};
+/// use std::time::Duration;
+///
+/// let folder = tempfile::tempdir()?;
+/// let graph = GraphOptions::new().label::<()>("knows").create(folder.path())?;
+/// // In another process:
+/// let mut subscription = store::subscribe(folder.path(), &SubscribeOptions::new())?;
+/// graph.put_edge(graph.label::<()>("knows")?, 1, 2)?;
+/// assert_eq!(subscription.pull_within(Duration::from_secs(9))?.len(), 3); // Two vertices are new.
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// O(vertices), and O(bytes of the log) between the newest checkpoint and where it begins.
+///
+/// # Errors
+/// As [`Graph::subscribe`](crate::Graph::subscribe);
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store;
+/// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if its engine keeps keys in files of
+/// its own and is not compiled into the program; the store is damaged, or the file system failed.
+pub fn subscribe(path: impl AsRef<Path>, options: &SubscribeOptions) -> Result<Subscription, Error> {
+    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
+    subscribe_on(&files, &GraphOptions::new(), options)
+}
+
+/// [`subscribe`] in any directory, to a store of any engine. For tests.
+#[doc(hidden)]
+pub fn subscribe_on(
+    files: &Arc<dyn FileSystem>,
+    graph: &GraphOptions,
+    options: &SubscribeOptions,
+) -> Result<Subscription, Error> {
+    Subscription::of_store(files, graph, options)
 }
 
 /// Passes the commits in `range` that the log of the store in the directory `path` has to `visit`,

@@ -86,6 +86,14 @@ impl Keys {
         }
     }
 
+    fn kind(&self) -> KeyKind {
+        match self {
+            Keys::Dense => KeyKind::Dense,
+            Keys::Numbers(_) => KeyKind::Number,
+            Keys::Texts(..) => KeyKind::String,
+        }
+    }
+
     /// Adds the keys of an edge, or that of a vertex twice.
     #[inline]
     fn push(&mut self, keys: [KeyRef<'_>; 2]) {
@@ -142,6 +150,11 @@ impl Changes {
         }
     }
 
+    /// No changes of the same graph, at a position.
+    pub(super) fn none_at(&self, token: ChangeToken) -> Self {
+        Changes::new(self.keys.kind(), Arc::clone(&self.catalog), token)
+    }
+
     /// Returns the number of changes.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -176,11 +189,19 @@ impl Changes {
         (0..self.items.len()).map(|position| self.get(position))
     }
 
+    /// The vertices that are put or deleted, and the ends of edges, ascending.
+    pub(super) fn vertices_by_id(&self) -> Vec<VertexId> {
+        let mut vertices: Vec<_> = self.items.iter().flat_map(|item| [item.first, item.second]).collect();
+        vertices.sort_unstable();
+        vertices.dedup();
+        vertices
+    }
+
     pub(super) fn keys_of(&self, position: usize) -> [KeyRef<'_>; 2] {
         self.keys.get(position, &self.items[position])
     }
 
-    fn get(&self, position: usize) -> Change<'_> {
+    pub(super) fn get(&self, position: usize) -> Change<'_> {
         let item = &self.items[position];
         let [source, destination] = self.keys.get(position, item);
         let vertex = |record| ChangedVertex { id: item.first, key: source, record, catalog: &self.catalog };
@@ -231,7 +252,7 @@ impl Changes {
         let before = self.items.len();
         let edge = logged_edge(record.body, topology);
         match edge.filter(|(label, _)| self.catalog.record_schema(*label).is_none()) {
-            Some((label, change)) => self.add_edge(label, change, keys, filter),
+            Some((label, change)) => self.add_edge(label, change, keys, filter)?,
             None => {
                 let added = self.add_commit(keys.decode(record)?, keys, filter);
                 if added.is_err() {
@@ -258,16 +279,16 @@ impl Changes {
         let LoggedCommit { effects, record_labels, .. } = commit;
         let Effects { vertices, adjacencies, records, .. } = effects;
         for edges in &adjacencies {
-            let deleted = edges.changes.iter().filter(|change| change.value.is_none());
-            deleted.for_each(|change| self.add_edge(edges.label, change, keys, filter));
+            let mut deleted = edges.changes.iter().filter(|change| change.value.is_none());
+            deleted.try_for_each(|change| self.add_edge(edges.label, change, keys, filter))?;
         }
         let (put, deleted): (Vec<_>, Vec<_>) = vertices.into_iter().partition(VertexEffect::is_put);
-        deleted.into_iter().chain(put).for_each(|effect| self.add_vertex(effect, keys, filter));
+        deleted.into_iter().chain(put).try_for_each(|effect| self.add_vertex(effect, keys, filter))?;
         for edges in &adjacencies {
             let has_records = record_labels.binary_search(&edges.label).is_ok();
             for change in edges.changes.iter().filter(|change| change.value.is_some()) {
                 match has_records {
-                    false => self.add_edge(edges.label, change, keys, filter),
+                    false => self.add_edge(edges.label, change, keys, filter)?,
                     true => self.add_record(edges.label, change, &records, keys, filter)?,
                 }
             }
@@ -275,10 +296,15 @@ impl Changes {
         Ok(())
     }
 
-    fn add_vertex(&mut self, effect: VertexEffect, keys: KeysAtCommit<'_>, filter: &Filter) {
-        let key = keys.key(effect.vertex);
+    fn add_vertex(
+        &mut self,
+        effect: VertexEffect,
+        keys: KeysAtCommit<'_>,
+        filter: &Filter,
+    ) -> Result<(), Cause> {
+        let key = keys.key(effect.vertex)?;
         if !filter.has_vertex(&key) {
-            return;
+            return Ok(());
         }
         let (kind, value) = match effect.change {
             VertexChange::Put(record) => {
@@ -290,15 +316,23 @@ impl Changes {
         self.keys.push([key.as_ref(); 2]);
         let (first, label) = (effect.vertex, LabelId::DEFAULT);
         self.items.push(Item { kind, label, first, second: first, value, number: 0 });
+        Ok(())
     }
 
     #[inline]
-    fn add_edge(&mut self, label: LabelId, change: EdgeChange, keys: KeysAtCommit<'_>, filter: &Filter) {
+    fn add_edge(
+        &mut self,
+        label: LabelId,
+        change: EdgeChange,
+        keys: KeysAtCommit<'_>,
+        filter: &Filter,
+    ) -> Result<(), Cause> {
         let kind = if change.value.is_some() { Kind::PutEdge } else { Kind::DeleteEdge };
         let value = change.value.map_or(0, |value| value.0);
-        if let Some(ends) = ends(label, change, keys, filter) {
+        if let Some(ends) = ends(label, change, keys, filter)? {
             self.push_edge((kind, label, change), (value, 0), &ends);
         }
+        Ok(())
     }
 
     #[inline]
@@ -313,6 +347,18 @@ impl Changes {
         self.items.push(Item { kind, label, first, second, value, number });
     }
 
+    /// Adds a copy of an edge that was put, without its commit.
+    pub(super) fn add_copy(&mut self, edge: &ChangedEdge<'_>) {
+        let (kind, value) = match (edge.record, edge.number) {
+            (None, _) => (Kind::PutEdge, edge.value.map_or(0, |value| value.0)),
+            (Some(record), None) => (Kind::PutRecord, self.push_record(record)),
+            (Some(record), Some(_)) => (Kind::PutParallel, self.push_record(record)),
+        };
+        let (label, (first, second), number) = (edge.label, edge.ids, edge.number.unwrap_or_default());
+        self.keys.push([edge.source, edge.destination]);
+        self.items.push(Item { kind, label, first, second, value, number });
+    }
+
     /// Adds an edge with a record that is put, or parallel edges that are put or deleted.
     fn add_record(
         &mut self,
@@ -322,7 +368,7 @@ impl Changes {
         keys: KeysAtCommit<'_>,
         filter: &Filter,
     ) -> Result<(), Cause> {
-        let Some(ends) = ends(label, change, keys, filter) else { return Ok(()) };
+        let Some(ends) = ends(label, change, keys, filter)? else { return Ok(()) };
         let bytes = change.value.and_then(|value| records.get(value)).unwrap_or_default();
         if !self.catalog.are_parallel(label) {
             let number = self.push_record(bytes);
@@ -343,11 +389,7 @@ impl Changes {
 
     /// Keeps only some items, in this order, as one commit, the last.
     pub(super) fn keep(&mut self, kept: &[usize]) {
-        let mut keys = Keys::of(match self.keys {
-            Keys::Dense => KeyKind::Dense,
-            Keys::Numbers(_) => KeyKind::Number,
-            Keys::Texts(..) => KeyKind::String,
-        });
+        let mut keys = Keys::of(self.keys.kind());
         kept.iter().for_each(|position| keys.push(self.keys_of(*position)));
         self.keys = keys;
         self.items = kept.iter().map(|position| self.items[*position]).collect();
@@ -359,12 +401,17 @@ impl Changes {
 
 /// The keys of the ends of an edge, if it is passed on.
 #[inline]
-fn ends(label: LabelId, change: EdgeChange, keys: KeysAtCommit<'_>, filter: &Filter) -> Option<[Key; 2]> {
+fn ends(
+    label: LabelId,
+    change: EdgeChange,
+    keys: KeysAtCommit<'_>,
+    filter: &Filter,
+) -> Result<Option<[Key; 2]>, Cause> {
     if !filter.has_label(label) {
-        return None;
+        return Ok(None);
     }
-    let ends = [change.owner(), change.neighbor()].map(|id| keys.key(id));
-    filter.has_end(&ends).then_some(ends)
+    let ends = [keys.key(change.owner())?, keys.key(change.neighbor())?];
+    Ok(filter.has_end(&ends).then_some(ends))
 }
 
 /// The changes of one commit: all of them that the subscription passes on.

@@ -4,7 +4,9 @@ use crate::data::{EdgeData, Names, Owner, Properties, Record, properties};
 use crate::error::Error;
 use crate::label::Label;
 use hedgerow_model as model;
-use hedgerow_model::{Column, EdgeValue, GrowingCatalog, KeyRef, LabelId, LabelSchema, VertexId, ViewError};
+use hedgerow_model::{
+    Column, EdgeValue, GrowingCatalog, KeyRef, LabelId, LabelSchema, RecordSchema, VertexId, ViewError,
+};
 use hedgerow_pipeline::decoded;
 use hedgerow_sync::Arc;
 
@@ -55,6 +57,12 @@ impl<'c> ChangedVertex<'c> {
         let nulls = || self.catalog.vertices().nulls();
         let record = if self.record.is_empty() { nulls() } else { self.record.clone() };
         Record::read(record, &self.names())
+    }
+
+    /// Returns the schema of the properties.
+    #[must_use]
+    pub fn schema(&self) -> &'c RecordSchema {
+        self.catalog.vertices()
     }
 
     /// Returns the properties as a struct.

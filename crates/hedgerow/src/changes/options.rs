@@ -1,8 +1,10 @@
 //! The options of a subscription.
 
 use super::ChangeToken;
+use crate::error::{Error, Reason};
 use hedgerow_model::{AsKey, CommitTimestamp, Key, LabelId};
 use std::collections::HashSet;
+use std::time::Duration;
 
 /// The position at which a [`Subscription`](crate::Subscription) begins.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,6 +17,25 @@ pub enum Begin {
     /// After a commit of this graph, such as the [one](crate::Snapshot::timestamp) whose state a
     /// snapshot shows; from the first one on with [`CommitTimestamp::ZERO`].
     AfterCommit(CommitTimestamp),
+}
+
+impl Begin {
+    /// The commit after which to begin, in the graph with this id, or `None` for the newest.
+    pub(super) fn after(
+        self,
+        graph: [u8; 16],
+        newest: impl FnOnce() -> Result<CommitTimestamp, Error>,
+    ) -> Result<Option<CommitTimestamp>, Error> {
+        match self {
+            Begin::Now => Ok(None),
+            Begin::AfterCommit(at) => Ok(Some(at)),
+            Begin::After(token) if token.graph != graph => Err(Reason::ForeignToken.into()),
+            Begin::After(ChangeToken { at, .. }) => match newest()? {
+                newest if newest < at => Err(Reason::NoSuchCommit { at, newest }.into()),
+                _ => Ok(Some(at)),
+            },
+        }
+    }
 }
 
 /// The options of [`Graph::subscribe`](crate::Graph::subscribe).
@@ -35,22 +56,29 @@ pub enum Begin {
 #[derive(Clone, Debug)]
 pub struct SubscribeOptions {
     pub(super) begin: Begin,
+    pub(super) through: CommitTimestamp,
     pub(super) filter: Filter,
     pub(super) undurable: bool,
     pub(super) latest_only: bool,
     pub(super) at_once: usize,
     pub(super) memory: usize,
+    /// Bytes of the log, and its age, that are kept for a name.
+    pub(super) keep_bytes: u64,
+    pub(super) keep_age: Duration,
 }
 
 impl Default for SubscribeOptions {
     fn default() -> Self {
         SubscribeOptions {
             begin: Begin::Now,
+            through: CommitTimestamp(u64::MAX),
             filter: Filter::default(),
             undurable: false,
             latest_only: false,
             at_once: 1 << 16,
             memory: 64 << 20,
+            keep_bytes: 4 << 30,
+            keep_age: Duration::MAX,
         }
     }
 }
@@ -66,6 +94,29 @@ impl SubscribeOptions {
     #[must_use]
     pub fn begin(mut self, begin: Begin) -> Self {
         self.begin = begin;
+        self
+    }
+
+    /// Sets the last commit that is passed on; as an iterator, the subscription ends there. By
+    /// default there is none.
+    ///
+    /// ```
+    /// use hedgerow::prelude::*;
+    /// use hedgerow::{Begin, CommitTimestamp, SubscribeOptions};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let graph = GraphOptions::new().label::<()>("follows").create(folder.path())?;
+    /// let follows = graph.label::<()>("follows")?;
+    /// graph.put_each(follows, &[(1, 2), (2, 3), (3, 1), (1, 3)])?;
+    /// let (first, last) = (CommitTimestamp(1), CommitTimestamp(3));
+    /// let between = SubscribeOptions::new().begin(Begin::AfterCommit(first)).through(last);
+    /// let pulls: Vec<_> = graph.subscribe(&between)?.collect::<Result<_, _>>()?;
+    /// assert_eq!(pulls.iter().flat_map(|changes| changes.commits()).count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn through(mut self, commit: CommitTimestamp) -> Self {
+        self.through = commit;
         self
     }
 
@@ -117,6 +168,30 @@ impl SubscribeOptions {
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = bytes;
         self
+    }
+
+    /// Sets the bytes of the log that a store keeps for a
+    /// [name](crate::Graph::subscribe_as), beyond what it keeps anyway: 4 GiB by default. If
+    /// changes that it has not pulled take more, the subscription loses them with the next
+    /// checkpoint.
+    #[must_use]
+    pub fn keep_bytes(mut self, bytes: u64) -> Self {
+        self.keep_bytes = bytes;
+        self
+    }
+
+    /// Sets the age of changes that a store keeps for a [name](crate::Graph::subscribe_as), beyond
+    /// what it keeps anyway: unlimited by default. If changes that it has not pulled are older, the
+    /// subscription loses them with the next checkpoint.
+    #[must_use]
+    pub fn keep_age(mut self, age: Duration) -> Self {
+        self.keep_age = age;
+        self
+    }
+
+    /// Both limits, the age in microseconds.
+    pub(super) fn kept(&self) -> (u64, u64) {
+        (self.keep_bytes, u64::try_from(self.keep_age.as_micros()).unwrap_or(u64::MAX))
     }
 }
 

@@ -1,14 +1,19 @@
 //! A program's place among the commits of a graph, from which it pulls what is new.
 
 use super::options::Filter;
+use super::source::Source;
 use super::{Begin, ChangeToken, Changes, SubscribeOptions};
 use crate::engines::SharedStore;
 use crate::error::{Error, ErrorKind, Reason};
 use crate::graph::Graph;
+use crate::options::GraphOptions;
 use crate::snapshot::Snapshot;
-use hedgerow_log::Durability;
+use hedgerow_log::files::FileSystem;
+use hedgerow_log::{Durability, Follower, StoreFiles};
+use hedgerow_model::CommitTimestamp;
+use hedgerow_model::token::Registered;
 use hedgerow_pipeline::CommitFeed;
-use hedgerow_sequencer::{ReaderKind, Sequencer};
+use hedgerow_sequencer::ReaderKind;
 use hedgerow_sync::Arc;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -47,14 +52,15 @@ use std::time::{Duration, Instant};
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Subscription {
-    shared: SharedStore,
-    feed: CommitFeed,
+    pub(super) source: Source,
     token: ChangeToken,
+    /// The last commit that is passed on.
+    through: CommitTimestamp,
     /// The wall-clock time of the last commit that was read, or of the beginning.
     seen: u64,
     filter: Filter,
     undurable: bool,
-    latest_only: bool,
+    pub(super) latest_only: bool,
     at_once: usize,
 }
 
@@ -86,7 +92,7 @@ impl Graph {
     /// - [`ErrorKind::ChangesLost`](crate::ErrorKind::ChangesLost) if commits after the beginning
     ///   are no longer there, or this graph does not have the commit of the token.
     pub fn subscribe(&self, options: &SubscribeOptions) -> Result<Subscription, Error> {
-        Subscription::new(&self.typed, options)
+        Subscription::of_graph(&self.typed, options)
     }
 }
 
@@ -110,44 +116,45 @@ impl Snapshot {
 }
 
 impl Subscription {
-    fn new(shared: &SharedStore, options: &SubscribeOptions) -> Result<Self, Error> {
-        let SubscribeOptions { begin, ref filter, undurable, latest_only, at_once, memory } = *options;
-        let (typed, graph) = (shared.get()?, shared.id()?);
-        let store = &typed.store;
-        filter.labels.iter().try_for_each(|label| typed.label_schema(*label).map(drop))?;
-        filter.vertices.iter().try_for_each(|key| typed.check_key(key).map(drop))?;
-        let after = match begin {
-            Begin::Now => None,
-            Begin::After(ChangeToken { graph: of, .. }) if of != graph => {
-                return Err(Reason::ForeignToken.into());
-            }
-            Begin::After(ChangeToken { at, .. }) => {
-                let newest = store.sequencer.newest().0;
-                if newest < at {
-                    return Err(Reason::NoSuchCommit { at, newest }.into());
-                }
-                Some(at)
-            }
-            Begin::AfterCommit(at) => Some(at),
-        };
-        let (feed, wall_clock) = CommitFeed::new(store, after, undurable, memory)?;
-        let token = ChangeToken { graph, at: feed.position(), wall_clock };
+    pub(super) fn of_graph(shared: &SharedStore, options: &SubscribeOptions) -> Result<Self, Error> {
+        let store = &shared.get()?.store;
+        let newest = || Ok(store.sequencer.newest().0);
+        let after = options.begin.after(shared.id()?, newest)?;
+        let (feed, wall_clock) = CommitFeed::new(store, after, options.undurable, options.memory)?;
+        let source = Source::Graph { shared: shared.clone(), feed: Box::new(feed) };
+        Subscription::new(source, shared.id()?, wall_clock, options)
+    }
+
+    /// Subscribes to the changes of a store: see [`store::subscribe`](crate::store::subscribe).
+    pub(crate) fn of_store(
+        files: &Arc<dyn FileSystem>,
+        graph: &GraphOptions,
+        options: &SubscribeOptions,
+    ) -> Result<Self, Error> {
+        let id = StoreFiles::open_read_only(Arc::clone(files))?.manifest().store;
+        // A token may be of a commit that was not durable.
+        let newest = || Ok(Follower::new(Arc::clone(files)).look()?.newest);
+        let after = options.begin.after(id, newest)?;
+        let (source, wall_clock) = Source::of_store(files, graph, after, options.undurable)?;
+        Subscription::new(source, id, wall_clock, options)
+    }
+
+    fn new(
+        source: Source,
+        graph: [u8; 16],
+        wall_clock: u64,
+        options: &SubscribeOptions,
+    ) -> Result<Self, Error> {
+        let SubscribeOptions { begin, through, ref filter, undurable, latest_only, at_once, .. } = *options;
+        let token = ChangeToken { graph, at: source.position(), wall_clock };
         if let Begin::After(asked) = begin
             && asked != token
         {
             return Err(Reason::OtherCommit(asked.at).into());
         }
-        let (shared, seen) = (shared.clone(), store.sequencer.wall_clock());
-        Ok(Subscription {
-            shared,
-            feed,
-            token,
-            seen,
-            filter: filter.clone(),
-            undurable,
-            latest_only,
-            at_once,
-        })
+        source.check(filter)?;
+        let (filter, seen) = (filter.clone(), source.now()?.1);
+        Ok(Subscription { source, token, through, seen, filter, undurable, latest_only, at_once })
     }
 
     /// Returns the changes since the last pull, up to a [limit](SubscribeOptions::at_once); none if
@@ -159,30 +166,49 @@ impl Subscription {
     /// [`ErrorKind::ChangesLost`](crate::ErrorKind::ChangesLost) if some are no longer there; the
     /// store could not be read, or the graph is poisoned.
     pub fn pull(&mut self) -> Result<Changes, Error> {
-        let typed = self.shared.get()?;
-        let (store, topology) = (&typed.store, typed.store.topology);
-        let mut changes = Changes::new(store.dictionary.kind(), typed.shared_catalog(), self.token);
-        let registration = Sequencer::open(Arc::clone(&store.sequencer), ReaderKind::Snapshot)?;
-        let (feed, filter, seen, at_once) = (&mut self.feed, &self.filter, &mut self.seen, self.at_once);
-        let is_in_store = store.journal().is_some();
-        let read = feed.read(store, registration.token(), &mut |record, keys| {
-            changes.add(record, topology, keys, filter)?;
-            *seen = record.wall_clock;
-            changes.token.at = record.at;
-            if is_in_store {
-                changes.token.wall_clock = record.wall_clock;
-            }
-            Ok(if changes.len() >= at_once { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        });
-        match read {
+        let (before, at_once) = (self.token, self.at_once);
+        let mut changes = self.no_changes();
+        match self.read(None, at_once, &mut changes) {
             // Commits before the error are passed on; the next pull finds it again.
-            Err(error) if changes.token == self.token => return Err(error.into()),
-            _ => self.token = changes.token,
-        }
-        if self.latest_only {
-            changes.keep_latest(topology.is_undirected());
+            Err(error) if self.token == before => return Err(error),
+            _ => self.leave_out(&mut changes),
         }
         Ok(changes)
+    }
+
+    /// Returns no changes, at this position.
+    pub(super) fn no_changes(&self) -> Changes {
+        Changes::new(self.source.key_kind(), self.source.catalog(), self.token)
+    }
+
+    /// Adds the next changes, up to those that the state at `at` shows, if that is given, until
+    /// there are at least `at_once`, and moves on. After an error, changes and position are those
+    /// of the commits before it.
+    pub(super) fn read(
+        &mut self,
+        at: Option<&Registered>,
+        at_once: usize,
+        changes: &mut Changes,
+    ) -> Result<(), Error> {
+        let Subscription { source, through, filter, seen, token, .. } = self;
+        let (topology, is_logged) = (source.topology(), source.is_logged());
+        source.read(at, *through, &mut |record, keys| {
+            changes.add(record, topology, keys, filter)?;
+            *seen = record.wall_clock;
+            token.at = record.at;
+            if is_logged {
+                token.wall_clock = record.wall_clock;
+            }
+            changes.token = *token;
+            Ok(if changes.len() >= at_once { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })
+    }
+
+    /// Leaves out intermediate states, if that was asked for.
+    pub(super) fn leave_out(&self, changes: &mut Changes) {
+        if self.latest_only {
+            changes.keep_latest(self.source.topology().is_undirected());
+        }
     }
 
     /// Returns the changes since the last pull, and if there are none, waits for some, at most for
@@ -197,10 +223,10 @@ impl Subscription {
         loop {
             let changes = self.pull()?;
             let left = until.map_or(time, |until| until.saturating_duration_since(Instant::now()));
-            if !changes.is_empty() || left.is_zero() {
+            if !changes.is_empty() || left.is_zero() || self.is_complete() {
                 return Ok(changes);
             }
-            self.feed.wait(&self.shared.get()?.store, left)?;
+            self.source.wait(left)?;
         }
     }
 
@@ -225,21 +251,30 @@ impl Subscription {
     /// ```
     ///
     /// # Errors
-    /// As [`Graph::snapshot`] and [`Graph::subscribe`].
+    /// As [`Graph::snapshot`] and [`Graph::subscribe`];
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if it follows a
+    /// [store](crate::store::subscribe), not a graph.
     pub fn snapshot(&mut self) -> Result<Snapshot, Error> {
-        let snapshot = Snapshot::open(&self.shared, ReaderKind::Snapshot)?;
-        let (store, at) = (&self.shared.get()?.store, snapshot.timestamp());
+        let Source::Graph { shared, feed } = &mut self.source else { return Err(Reason::NoGraph.into()) };
+        let snapshot = Snapshot::open(shared, ReaderKind::Snapshot)?;
+        let (store, at) = (&shared.get()?.store, snapshot.timestamp());
         match store.journal() {
-            None => self.feed.pass_over(at),
+            None => feed.pass_over(at),
             Some(_) => {
                 if !self.undurable {
                     store.settle_read(at, Durability::Sync)?;
                 }
-                (self.feed, self.token.wall_clock) = CommitFeed::new(store, Some(at), self.undurable, 0)?;
+                (**feed, self.token.wall_clock) = CommitFeed::new(store, Some(at), self.undurable, 0)?;
             }
         }
         (self.token.at, self.seen) = (at, store.sequencer.wall_clock());
         Ok(snapshot)
+    }
+
+    /// Returns true if the [last commit](SubscribeOptions::through) to be passed on was.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.token.at >= self.through
     }
 
     /// Returns the position: what was pulled so far, so that another subscription can go on here.
@@ -248,21 +283,27 @@ impl Subscription {
         self.token
     }
 
-    /// Returns the distance from the newest commit. O(1).
-    #[must_use]
-    pub fn lag(&self) -> Lag {
-        let sequencer = &self.shared.even_in_child().store.sequencer;
-        let commits = sequencer.newest().0.0.saturating_sub(self.token.at.0);
-        let since = sequencer.wall_clock().saturating_sub(self.seen);
-        Lag { commits, time: Duration::from_micros(if commits == 0 { 0 } else { since }) }
+    /// Returns the distance from the newest commit; of a store that another process writes, from
+    /// the newest durable one. O(1).
+    ///
+    /// # Errors
+    /// The store is not there any more.
+    pub fn lag(&self) -> Result<Lag, Error> {
+        let (newest, now) = self.source.now()?;
+        let commits = newest.0.saturating_sub(self.token.at.0);
+        let since = now.saturating_sub(self.seen);
+        Ok(Lag { commits, time: Duration::from_micros(if commits == 0 { 0 } else { since }) })
     }
 }
 
-/// Waits for changes; ends when the store is closed.
+/// Waits for changes; ends when the store is closed, and after the last commit.
 impl Iterator for Subscription {
     type Item = Result<Changes, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if self.is_complete() {
+            return None;
+        }
         match self.pull_within(Duration::MAX) {
             Err(error) if matches!(error.kind(), ErrorKind::Closed | ErrorKind::ReadOnly) => None,
             pulled => Some(pulled),

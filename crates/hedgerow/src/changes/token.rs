@@ -35,6 +35,13 @@ impl ChangeToken {
     pub fn commit(&self) -> CommitTimestamp {
         self.at
     }
+
+    /// Returns the wall-clock time of the commit, in microseconds since 1970-01-01 UTC; 0 if there
+    /// is none, or the graph lives in memory.
+    #[must_use]
+    pub fn wall_clock(&self) -> u64 {
+        self.wall_clock
+    }
 }
 
 impl fmt::Display for ChangeToken {

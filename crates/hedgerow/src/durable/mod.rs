@@ -16,4 +16,4 @@ mod settings;
 pub(crate) mod traces;
 
 pub use info::StoreInfo;
-pub(crate) use open::newest_checkpoint;
+pub(crate) use open::{LOOKS, keys_of_store, newest_checkpoint};

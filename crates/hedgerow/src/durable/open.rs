@@ -8,14 +8,14 @@ use crate::options::{Access, GraphOptions};
 use hedgerow_log::checkpoint::{Checkpoint, UNFINISHED, name_of};
 use hedgerow_log::files::{EngineFiles, FileSystem};
 use hedgerow_log::{Log, Recovered, StoreError};
-use hedgerow_model::CommitTimestamp;
+use hedgerow_model::{CommitTimestamp, Key, VertexId};
 use hedgerow_pipeline::{Batches, Error as Cause, Journal, Until, manifest_path};
 use hedgerow_sequencer::AsOf;
 use hedgerow_sync::Arc;
 use std::time::Instant;
 
 /// The maximum number of attempts to open a checkpoint that a writer replaces meanwhile.
-pub(super) const LOOKS: usize = 16;
+pub(crate) const LOOKS: usize = 16;
 
 /// Makes a store of an empty graph.
 pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
@@ -173,6 +173,40 @@ fn open_engine_files(files: &Arc<dyn FileSystem>, options: &GraphOptions) -> Res
             opened => return opened,
         }
     }
+}
+
+/// Passes the keys of all vertices in the newest checkpoint of a store to `visit`, or in the files
+/// of its engine, and returns its commit: zero, without any vertices, if there is none. `options`
+/// name the engine if it is none of the library's.
+pub(crate) fn keys_of_store(
+    files: &Arc<dyn FileSystem>,
+    options: &GraphOptions,
+    visit: &mut dyn FnMut(VertexId, Key),
+) -> Result<CommitTimestamp, Error> {
+    let (store, checkpoint) = newest_checkpoint(files)?;
+    let options = options.clone().from_checkpoint();
+    if options
+        .clone()
+        .for_store(&store.manifest().options, &manifest_path(&**files))?
+        .engine_or_default()
+        .owns_files()
+    {
+        let graph = match open_engine_files(files, &options) {
+            Err(error) if error.is_no_checkpoint() => return Ok(CommitTimestamp::ZERO),
+            opened => opened?,
+        };
+        let snapshot = graph.snapshot()?;
+        for vertex in snapshot.vertices() {
+            let (id, key) = vertex?;
+            visit(id, key);
+        }
+        return Ok(snapshot.timestamp());
+    }
+    let Some(checkpoint) = checkpoint else { return Ok(CommitTimestamp::ZERO) };
+    for chunk in checkpoint.vertex_chunks() {
+        checkpoint.read_vertices(chunk, |vertex, key, _| visit(vertex, key.to_key()))?;
+    }
+    Ok(checkpoint.description().timestamp)
 }
 
 /// Returns the newest checkpoint of a store, if it has one. An open checkpoint remains readable

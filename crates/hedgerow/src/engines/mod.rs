@@ -29,7 +29,7 @@ use crate::snapshot::{EdgeReader, EdgeReads, Snapshot};
 use graph_engine::{GraphEngine, SnapshotPart, closed_set};
 use hedgerow_erased::{ErasedEngine, ErasedView};
 #[cfg(feature = "kernels")]
-use hedgerow_kernels::{Kernel, KernelError};
+use hedgerow_kernels::{Execution, Follow, GraphChanges, Kernel, KernelError};
 use hedgerow_log::files::EngineFiles;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{Catalog, Column, Engine, Key, KeyRef, LabelId, MemoryUse, Record, VertexId};
@@ -198,6 +198,20 @@ impl Snapshot {
     #[cfg(feature = "kernels")]
     pub(crate) fn run_below<K: Kernel>(&self, kernel: K) -> Result<K::Output, KernelError> {
         with_engine!(&self.shared().even_in_child().engine, engine => kernel.run(&view_of(&**engine, self)))
+    }
+
+    /// Lets a computation follow from an earlier state of the same graph, on the engine's views.
+    #[cfg(feature = "kernels")]
+    pub(crate) fn follow_below<C: Follow>(
+        &self,
+        before: &Snapshot,
+        changes: GraphChanges<'_>,
+        computation: &mut C,
+        execution: Execution<'_>,
+    ) -> Result<(), KernelError> {
+        with_engine!(&self.shared().even_in_child().engine, engine => {
+            computation.follow(&view_of(&**engine, before), changes, &view_of(&**engine, self), execution)
+        })
     }
 }
 

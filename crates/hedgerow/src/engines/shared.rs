@@ -5,7 +5,8 @@ use crate::engine_kind::EngineKind;
 use crate::error::{Error, Reason};
 use hedgerow_pipeline::BackgroundThread;
 use hedgerow_sync::fork::Process;
-use hedgerow_sync::{Arc, OnceLock};
+use hedgerow_sync::{Arc, Mutex, OnceLock};
+use std::collections::HashSet;
 use std::ops::Deref;
 
 /// A handle to the store of a graph, shared by graph handles, snapshots and transactions.
@@ -24,6 +25,8 @@ pub(crate) struct OpenStore {
     pub(crate) retries: u32,
     /// The id of a graph in memory, once it was asked for.
     id: OnceLock<[u8; 16]>,
+    /// The names of subscriptions that are in use.
+    names: Mutex<HashSet<String>>,
 }
 
 impl SharedStore {
@@ -45,6 +48,7 @@ impl SharedStore {
             engine,
             retries,
             id: OnceLock::new(),
+            names: Mutex::default(),
         }))
     }
 
@@ -60,6 +64,12 @@ impl SharedStore {
         }
     }
 
+    /// Returns true if this is a handle to the same open store.
+    #[cfg(feature = "kernels")]
+    pub(crate) fn is(&self, other: &SharedStore) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Returns the id of the graph, which no other graph has.
     pub(crate) fn id(&self) -> Result<[u8; 16], Error> {
         if let Some(journal) = self.get()?.store.journal() {
@@ -71,6 +81,15 @@ impl SharedStore {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(Reason::Random)?;
         Ok(*self.id.get_or_init(|| id))
+    }
+
+    /// Takes the name of a subscription. Returns false if it is in use.
+    pub(crate) fn take_name(&self, name: &str) -> bool {
+        self.0.names.lock().insert(name.to_owned())
+    }
+
+    pub(crate) fn give_name_back(&self, name: &str) {
+        self.0.names.lock().remove(name);
     }
 
     /// Returns the store, even in a forked child: for lock-free reads of memory only, and for the

@@ -4,6 +4,8 @@
 mod analytics;
 mod count;
 mod edge_reader;
+#[cfg(feature = "kernels")]
+mod follow;
 mod iterate;
 mod options;
 mod reads;

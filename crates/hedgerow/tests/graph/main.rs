@@ -13,6 +13,7 @@ mod durability;
 mod edge_log;
 #[path = "../support/engines.rs"]
 mod engines;
+mod follow;
 #[cfg(debug_assertions)]
 mod garbage;
 mod histories;

@@ -2,7 +2,10 @@
 //! and in stores.
 
 mod followed;
+mod named;
 mod promises;
+mod views;
+mod windows;
 
 use crate::durability::own_files;
 use crate::oracle::{ENGINES, Oracle, PARALLEL, Stream, commit, domain, operation, options, stage};
@@ -11,6 +14,7 @@ use hedgerow::{
     Begin, ChangeToken, CheckpointOptions, CommitTimestamp, Durability, EngineKind, Error, ErrorKind, Graph,
     GraphOptions, Key, KeyKind, LabelId, SubscribeOptions, Subscription, Topology,
 };
+use hedgerow_log::files::FileSystem;
 use hedgerow_testing::cases::one_case_in;
 use hedgerow_testing::simulated::SimulatedFiles;
 use proptest::prelude::*;
@@ -63,15 +67,51 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
+/// Writes what a step writes.
+fn write(graph: &Graph, keys: &[Key], step: &Step) {
+    let key = |number: &u16| keys[usize::from(*number) % keys.len()].clone();
+    match step {
+        Step::One(draw) => drop(commit(graph, &operation(keys, *draw))),
+        Step::Stream(edges, label, deletes) => {
+            let edges = edges
+                .iter()
+                .zip(0..)
+                .map(|((source, destination), n)| (key(source), key(destination), n % 3));
+            let label = LabelId(u16::from(*label));
+            Stream { label, deletes: *deletes, edges: edges.collect() }.run(graph).unwrap();
+        }
+        Step::Transaction(draws) => {
+            let operations = draws.iter().map(|draw| operation(keys, *draw));
+            let staged = |transaction: &_| {
+                operations.clone().try_for_each(|operation| stage(transaction, &operation).map(drop))
+            };
+            graph.transact(staged).unwrap();
+        }
+        Step::Ingest(edges) => {
+            let edges: Vec<_> =
+                edges.iter().map(|(source, destination)| (key(source), key(destination))).collect();
+            graph.ingest(LabelId::DEFAULT, &edges).unwrap();
+        }
+        Step::Reclaim => drop(graph.reclaim().unwrap()),
+        _ => {}
+    }
+}
+
+/// A subscription, and the state that was built from what it passed on.
+struct Follower {
+    subscription: Subscription,
+    latest_only: bool,
+    followed: Followed,
+}
+
 struct Run {
     engine: EngineKind,
     graph: Option<Graph>,
     /// The files and the options of a graph in a store.
     store: Option<(SimulatedFiles, GraphOptions)>,
     keys: Vec<Key>,
-    subscription: Option<Subscription>,
-    followed: Followed,
-    latest_only: bool,
+    /// Followers by the graph, and by the files of its store, as from another process.
+    followers: Vec<Follower>,
 }
 
 impl Run {
@@ -86,57 +126,52 @@ impl Run {
             None => Graph::in_memory(options.clone()).unwrap(),
             Some(files) => options.create_on(Arc::new(files.clone())).unwrap(),
         };
-        let subscription = graph.subscribe(&SubscribeOptions::new()).unwrap();
-        Run {
-            engine,
-            graph: Some(graph),
-            store: files.map(|files| (files, options)),
-            keys: domain(kind, 11),
-            subscription: Some(subscription),
-            followed: Followed::new(Oracle::new(topology), CommitTimestamp::ZERO),
-            latest_only: false,
+        let (graph, store) = (Some(graph), files.map(|files| (files, options)));
+        let count = if store.is_some() { 2 } else { 1 };
+        let mut run = Run { engine, graph, store, keys: domain(kind, 11), followers: Vec::new() };
+        for place in 0..count {
+            let subscription = run.subscribe(place, &SubscribeOptions::new()).unwrap();
+            let followed = Followed::new(Oracle::new(topology), CommitTimestamp::ZERO);
+            run.followers.push(Follower { subscription, latest_only: false, followed });
         }
+        run
+    }
+
+    /// The places of the followers.
+    fn places(&self) -> std::ops::Range<usize> {
+        0..self.followers.len()
     }
 
     fn graph(&self) -> &Graph {
         self.graph.as_ref().unwrap()
     }
 
+    fn subscribe(&self, place: usize, options: &SubscribeOptions) -> Result<Subscription, Error> {
+        match (place, &self.store) {
+            (1, Some((files, graph))) => {
+                let files: Arc<dyn FileSystem> = Arc::new(files.clone());
+                hedgerow::store::subscribe_on(&files, graph, options)
+            }
+            _ => self.graph().subscribe(options),
+        }
+    }
+
     fn step(&mut self, step: &Step) {
         let graph = self.graph.clone().unwrap();
-        let key = |number: &u16| self.keys[usize::from(*number) % self.keys.len()].clone();
         match step {
-            Step::One(draw) => drop(commit(&graph, &operation(&self.keys, *draw))),
-            Step::Stream(edges, label, deletes) => {
-                let edges = edges
-                    .iter()
-                    .zip(0..)
-                    .map(|((source, destination), n)| (key(source), key(destination), n % 3));
-                let label = LabelId(u16::from(*label));
-                Stream { label, deletes: *deletes, edges: edges.collect() }.run(&graph).unwrap();
-            }
-            Step::Transaction(draws) => {
-                let operations = draws.iter().map(|draw| operation(&self.keys, *draw));
-                let staged = |transaction: &_| {
-                    operations.clone().try_for_each(|operation| stage(transaction, &operation).map(drop))
-                };
-                graph.transact(staged).unwrap();
-            }
-            Step::Ingest(edges) => {
-                let edges: Vec<_> =
-                    edges.iter().map(|(source, destination)| (key(source), key(destination))).collect();
-                graph.ingest(LabelId::DEFAULT, &edges).unwrap();
-            }
-            Step::Pull => drop(self.pull()),
+            Step::Pull => self.places().for_each(|place| {
+                self.pull(place);
+            }),
             Step::GoOn(at_once, latest_only) => {
-                let before = self.subscription.take().unwrap();
-                self.latest_only = *latest_only;
                 // In memory, the changes are kept while there is a subscription.
                 let options = SubscribeOptions::new().at_once(*at_once).latest_only(*latest_only);
-                self.go_on(before.token(), options);
+                self.places().for_each(|place| {
+                    let token = self.followers[place].subscription.token();
+                    self.followers[place].latest_only = *latest_only;
+                    self.go_on(place, token, &options);
+                });
             }
-            Step::Snapshot => self.take_snapshot(),
-            Step::Reclaim => drop(graph.reclaim().unwrap()),
+            Step::Snapshot => self.places().for_each(|place| self.begin_again(place)),
             Step::Checkpoint if self.store.is_some() => {
                 // Changes that were not pulled would be lost.
                 self.check();
@@ -144,41 +179,46 @@ impl Run {
             }
             Step::Reopen => {
                 let Some((files, options)) = self.store.clone() else { return };
-                let token = self.subscription.take().unwrap().token();
+                let token = self.followers[0].subscription.token();
                 graph.close().unwrap();
-                drop((graph, self.graph.take()));
-                self.latest_only = false;
+                drop(graph);
+                // The last handles of the graph.
+                let outside = self.subscribe(1, &SubscribeOptions::new()).unwrap();
+                (self.followers[0].subscription, self.followers[0].latest_only) = (outside, false);
+                self.graph = None;
                 self.graph = Some(options.open_on(Arc::new(files)).unwrap());
-                self.go_on(token, SubscribeOptions::new());
+                self.go_on(0, token, &SubscribeOptions::new());
             }
-            Step::Checkpoint => {}
+            _ => write(&graph, &self.keys, step),
         }
     }
 
-    fn pull(&mut self) -> usize {
-        match self.subscription.as_mut().unwrap().pull() {
+    /// Pulls once. Returns the number of changes.
+    fn pull(&mut self, place: usize) -> usize {
+        let Follower { subscription, latest_only, followed } = &mut self.followers[place];
+        match subscription.pull() {
             Ok(changes) => {
-                assert!(!self.latest_only || changes.commits().count() < 2);
-                self.followed.apply(&changes, self.latest_only);
+                assert!(!*latest_only || changes.commits().count() < 2);
+                followed.apply(&changes, *latest_only);
                 changes.len()
             }
             Err(error) => {
                 self.check_lost(&error);
-                self.take_snapshot();
+                self.begin_again(place);
                 0
             }
         }
     }
 
     /// Subscribes from a position on, which was text in between.
-    fn go_on(&mut self, token: ChangeToken, options: SubscribeOptions) {
+    fn go_on(&mut self, place: usize, token: ChangeToken, options: &SubscribeOptions) {
         let token = token.to_string().parse().unwrap();
-        match self.graph().subscribe(&options.clone().begin(Begin::After(token))) {
-            Ok(subscription) => self.subscription = Some(subscription),
+        match self.subscribe(place, &options.clone().begin(Begin::After(token))) {
+            Ok(subscription) => self.followers[place].subscription = subscription,
             Err(error) => {
                 self.check_lost(&error);
-                self.subscription = Some(self.graph().subscribe(&options.begin(Begin::Now)).unwrap());
-                self.take_snapshot();
+                self.followers[place].subscription = self.subscribe(place, options).unwrap();
+                self.begin_again(place);
             }
         }
     }
@@ -189,24 +229,41 @@ impl Run {
         assert!(owns_files && error.kind() == ErrorKind::ChangesLost, "{error}");
     }
 
-    /// The follower begins again.
-    fn take_snapshot(&mut self) {
-        let snapshot = self.subscription.as_mut().unwrap().snapshot().unwrap();
-        self.followed = Followed::new(Oracle::of_snapshot(&snapshot), snapshot.timestamp());
+    /// The follower begins again with a snapshot.
+    fn begin_again(&mut self, place: usize) {
+        let snapshot = match place {
+            0 => self.followers[0].subscription.snapshot().unwrap(),
+            _ => {
+                self.flush();
+                let snapshot = self.graph().snapshot().unwrap();
+                let after = SubscribeOptions::new().begin(Begin::After(snapshot.token().unwrap()));
+                self.followers[place].subscription = self.subscribe(place, &after).unwrap();
+                self.followers[place].latest_only = false;
+                snapshot
+            }
+        };
+        let followed = Followed::new(Oracle::of_snapshot(&snapshot), snapshot.timestamp());
+        self.followers[place].followed = followed;
     }
 
-    /// The follower that has pulled everything has the state of the graph.
-    fn check(&mut self) {
-        let snapshot = self.graph().snapshot().unwrap();
+    fn flush(&self) {
         if self.graph().durability().is_some_and(|durability| durability != Durability::Sync) {
             self.graph().flush().unwrap();
         }
-        while self.subscription.as_ref().unwrap().token().commit() < snapshot.timestamp() {
-            self.pull();
+    }
+
+    /// The followers that have pulled everything have the state of the graph.
+    fn check(&mut self) {
+        let snapshot = self.graph().snapshot().unwrap();
+        self.flush();
+        for place in self.places() {
+            while self.followers[place].subscription.token().commit() < snapshot.timestamp() {
+                self.pull(place);
+            }
+            assert_eq!(self.pull(place), 0);
+            assert_eq!(self.followers[place].subscription.lag().unwrap().commits, 0);
+            assert_eq!(self.followers[place].followed.oracle, Oracle::of_snapshot(&snapshot));
         }
-        assert_eq!(self.pull(), 0);
-        assert_eq!(self.subscription.as_ref().unwrap().lag().commits, 0);
-        assert_eq!(self.followed.oracle, Oracle::of_snapshot(&snapshot));
     }
 }
 
@@ -268,7 +325,7 @@ fn a_copy_that_stages_all_changes_is_equal() {
                 );
                 commit(&graph, &operation(&keys, draw));
                 if number % 100 == 99 {
-                    while subscription.lag().commits > 0 {
+                    while subscription.lag().unwrap().commits > 0 {
                         for commit in subscription.pull().unwrap().commits() {
                             copy.transact(|transaction| commit.stage_in(transaction)).unwrap();
                         }
