@@ -2,7 +2,7 @@
 //! `options`.
 
 use crate::bench::{self, BenchArgs};
-use crate::changes::{DiffArgs, EraseArgs, LogArgs};
+use crate::changes::{ChangesArgs, DiffArgs, EraseArgs, LogArgs};
 use crate::completions::CompletionsArgs;
 use crate::console::ConsoleArgs;
 use crate::convert::ConvertArgs;
@@ -11,6 +11,7 @@ use crate::edges::EdgesArgs;
 use crate::export::ExportArgs;
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
+use crate::ingest::IngestArgs;
 use crate::maintenance::{
     BackupArgs, CHECKPOINT_EXAMPLES, COMPACT_EXAMPLES, CheckArgs, InfoArgs, LabelArgs, RecoverArgs,
     RewriteArgs, SchemaArgs, WatchArgs,
@@ -79,6 +80,8 @@ pub enum Command {
     Stats(StatsArgs),
     /// Put the edges of graph files into a store, which is created if it does not exist
     Import(ImportArgs),
+    /// Put the edges of a growing file or a pipe into a store as they come, or delete them
+    Ingest(IngestArgs),
     /// Write the graph in a store to a file of any format
     Export(ExportArgs),
     /// Show what is in a store, and its files
@@ -103,6 +106,8 @@ pub enum Command {
     Delete(DeleteArgs),
     /// List the commits that the log of a store has, and what they changed, the newest first
     Log(LogArgs),
+    /// Print the changes that the log of a store has, or that another process writes now
+    Changes(ChangesArgs),
     /// Print the vertices and edges that differ between two states of a store, or between two
     /// stores
     Diff(DiffArgs),
@@ -168,6 +173,7 @@ impl Command {
             Command::Run(args) => args.kernel.place().json,
             Command::Stats(args) => args.json,
             Command::Import(args) => args.json,
+            Command::Ingest(args) => args.json,
             Command::Export(args) => args.json,
             Command::Info(args) => args.json,
             Command::Watch(args) => args.json,
@@ -181,6 +187,7 @@ impl Command {
             Command::Put(args) => args.object.place().json,
             Command::Delete(args) => args.object.json(),
             Command::Log(args) => args.json,
+            Command::Changes(args) => args.json,
             Command::Diff(args) => args.json,
             Command::Erase(args) => args.object.json(),
             Command::Shell(args) => args.json,
@@ -201,6 +208,7 @@ impl Command {
             Command::Import(args) => {
                 args.memory.memory.is_some() || args.files.iter().any(|path| is_large_file(path))
             }
+            Command::Ingest(args) => args.memory.memory.is_some(),
             Command::Compact(args) => args.memory.memory.is_some(),
             _ => false,
         }

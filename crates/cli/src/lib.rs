@@ -9,8 +9,8 @@
 //! | `stored` | opens stores, and describes their contents |
 //! | `run`, `convert`, `stats`, `generate`, `demo`, `bench`, `completions`, `man` | the commands |
 //! | `edges` | the edges of a store by conditions, and aggregates over them |
-//! | `import`, `export`, `objects`, `maintenance` | the commands on stores: whole graphs, single vertices and edges, the store itself |
-//! | `changes` | the past of a store: its commits, differences of states, erasure |
+//! | `import`, `ingest`, `export`, `objects`, `maintenance` | the commands on stores: whole graphs, streams, single vertices and edges, the store itself |
+//! | `changes` | the past of a store: its commits, their changes, differences of states, erasure |
 //! | `shell` | many commands on one open store |
 //! | `console`, `progress`, `text`, `keys`, `listing` | output for users; `results`: the contents of result files |
 //! | `usage` | the problem of a command line, in one line |
@@ -34,6 +34,7 @@ mod export;
 mod float;
 mod generate;
 mod import;
+mod ingest;
 mod input;
 mod interrupt;
 mod keys;
@@ -143,6 +144,7 @@ fn execute(command: &Command, console: &Console) -> Result<(), CliError> {
         Command::Run(args) => run::execute(&args.kernel, console, &listen()?),
         Command::Stats(args) => stats::execute(args, console, &listen()?),
         Command::Import(args) => import::execute(args, console),
+        Command::Ingest(args) => ingest::execute(args, console),
         Command::Export(args) => export::execute(args, console, &listen()?),
         Command::Info(args) => maintenance::info::execute(args, console),
         Command::Watch(args) => maintenance::watch::execute(args, console, &listen()?),
@@ -156,6 +158,7 @@ fn execute(command: &Command, console: &Console) -> Result<(), CliError> {
         Command::Put(args) => objects::put::execute(args, console),
         Command::Delete(args) => objects::delete::execute(args, console),
         Command::Log(args) => changes::log::execute(args, console),
+        Command::Changes(args) => changes::stream::execute(args, console, &listen()?),
         Command::Erase(args) => changes::erase::execute(&args.object, console),
         Command::Diff(args) => changes::diff::execute(args, console, &listen()?),
         Command::Shell(args) => shell::execute(args, console),

@@ -97,6 +97,11 @@ impl Listing {
         }
     }
 
+    /// Passes everything written so far on, for a reader who waits for it.
+    pub fn flush(&mut self) -> Result<(), CliError> {
+        self.write(Output::flush)
+    }
+
     /// Ends the listing; `tail` has the fields of a JSON object after the list.
     pub fn finish(mut self, tail: &impl Serialize) -> Result<(), CliError> {
         let (form, line_end) = (self.form, if self.items > 0 { self.form.line_end() } else { "" });

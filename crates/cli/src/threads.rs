@@ -54,6 +54,7 @@ impl Threads {
     }
 }
 
-fn cores() -> usize {
+/// The number of cores.
+pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }

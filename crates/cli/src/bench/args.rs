@@ -21,12 +21,13 @@ pub struct BenchArgs {
     /// whose edges are taken as undirected [default: kron-20, with --quick kron-10]
     #[arg(long, value_name = "NAME|FILE")]
     pub dataset: Option<String>,
-    /// The engines, separated by commas: rapid, tel, hybrid and csr, the static graph, which is
-    /// measured in any case
+    /// The engines, separated by commas: rapid, tel, hybrid, lsm in the workloads streams and
+    /// follow, and csr, the static graph, which is measured in any case
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "csr,rapid")]
     pub engines: Vec<String>,
     /// The workloads, separated by commas [default: all but those on stores (synced-commits,
-    /// buffered-insert, durable-ingest, load, recovery, checkpoint); with --full all]
+    /// buffered-insert, durable-ingest, load, recovery, checkpoint, streams, follow); with --full
+    /// all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub workloads: Vec<String>,
     /// Thread counts, separated by commas: each workload that can use several is measured with each

@@ -1,10 +1,11 @@
-//! Options of `hedgerow log`, `diff` and `erase`.
+//! Options of `hedgerow log`, `changes`, `diff` and `erase`.
 
 use crate::objects::VerticesArgs;
 use crate::options::{MemoryArgs, at_least_one, past_time, result_file};
 use crate::stored::args::StorePlace;
 use crate::stored::wait::WaitArgs;
 use clap::{Args, Subcommand};
+use hedgerow::ChangeToken;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -13,6 +14,13 @@ Examples:
   hedgerow log bank --limit 5
   hedgerow log bank --since yesterday
   hedgerow log bank --since 2026-01-01 --until 2026-02-01 --oldest-first --json";
+
+const CHANGES_EXAMPLES: &str = "\
+Examples:
+  hedgerow changes bank --follow
+  hedgerow changes bank --from yesterday --to 12h --label pays
+  hedgerow changes bank --from start --follow --json
+  hedgerow changes bank --from 1200 --to 1300 --csv > changes.csv";
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
@@ -52,6 +60,75 @@ pub struct LogArgs {
     /// Print the commits as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `hedgerow changes`
+#[derive(Debug, Args)]
+#[command(after_help = CHANGES_EXAMPLES)]
+pub struct ChangesArgs {
+    #[command(flatten)]
+    pub place: StorePlace,
+    /// Begin with the changes after this commit, after a time such as yesterday or 2026-01-31, or
+    /// after a token of an earlier output; start for the whole graph, now for what is to come
+    /// [default: now with --follow, else the oldest commit of the log]
+    #[arg(long, value_name = "A", value_parser = position)]
+    pub from: Option<Position>,
+    /// End with this commit, or with the last one at this time
+    #[arg(long, value_name = "B", value_parser = end)]
+    pub to: Option<StateArg>,
+    /// Wait for more changes, until Ctrl-C; another process may write them
+    #[arg(long, short)]
+    pub follow: bool,
+    /// Print only changes of edges of this label; can be repeated
+    #[arg(long, value_name = "NAME")]
+    pub label: Vec<String>,
+    /// Print only changes of this vertex and of its edges; can be repeated
+    #[arg(long, value_name = "KEY")]
+    pub vertex: Vec<String>,
+    /// Print commits as soon as they are in the log, even if a loss of power can still remove them
+    #[arg(long)]
+    pub undurable: bool,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
+    /// Print the changes as CSV
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// Print each change as a line of JSON, and lines with tokens, at which a later call goes on
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A place among the changes of a store.
+#[derive(Clone, Copy, Debug)]
+pub enum Position {
+    /// Before everything: the whole graph comes first.
+    Start,
+    /// A state.
+    State(StateArg),
+    /// The end of an earlier output.
+    Token(ChangeToken),
+}
+
+/// Parses a place among the changes.
+fn position(text: &str) -> Result<Position, String> {
+    if text == "start" {
+        return Ok(Position::Start);
+    }
+    let token = || text.parse().map(Position::Token);
+    token().or_else(|_| end(text).map(Position::State)).map_err(|_| {
+        "expected a commit, `start`, `now`, a time such as 12h, yesterday, 2026-01-31 or 2026-01-31T12:00:00Z, or a token".to_owned()
+    })
+}
+
+/// Parses the last state of which changes are printed.
+fn end(text: &str) -> Result<StateArg, String> {
+    match state(text) {
+        Ok(StateArg::Checkpoint) | Err(_) => Err(
+            "expected a commit, `now`, or a time such as 12h, yesterday, 2026-01-31 or 2026-01-31T12:00:00Z"
+                .to_owned(),
+        ),
+        state => state,
+    }
 }
 
 /// `hedgerow diff`

@@ -1,14 +1,13 @@
 //! Compares two states of graphs by key.
 
 use super::content::{Content, Row, of_vertex, row_of};
+use super::item::Item;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
-use crate::keys::{self, JsonKey};
 use crate::objects::neighbors::exists;
 use hedgerow::{Catalog, Key, LabelId, Snapshot, VertexId};
 use serde::Serialize;
 use std::collections::HashSet;
-use std::iter;
 
 /// Vertices compared between two checks for Ctrl-C.
 const BETWEEN_CHECKS: u64 = 1 << 12;
@@ -26,25 +25,8 @@ pub enum Kind {
 #[derive(Debug, Serialize)]
 pub struct Difference<'a> {
     pub change: Kind,
-    /// `vertex` or `edge`.
-    pub object: &'static str,
-    /// The label of an edge.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub label: Option<&'a str>,
-    /// The key of a vertex.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub key: Option<JsonKey>,
-    /// The ends of an edge.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<JsonKey>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<JsonKey>,
-    /// The number of a parallel edge.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub edge_key: Option<u64>,
-    /// The value or the properties; null if there are none.
-    pub before: Option<Content>,
-    pub after: Option<Content>,
+    #[serde(flatten)]
+    pub item: Item<'a>,
 }
 
 /// The number of differences.
@@ -60,7 +42,7 @@ pub struct Counts {
 
 impl Counts {
     fn add(&mut self, difference: &Difference<'_>) {
-        let count = match (difference.label.is_some(), difference.change) {
+        let count = match (difference.item.label.is_some(), difference.change) {
             (false, Kind::Added) => &mut self.vertices_added,
             (false, Kind::Deleted) => &mut self.vertices_deleted,
             (false, Kind::Changed) => &mut self.vertices_changed,
@@ -170,11 +152,8 @@ impl Comparison<'_> {
             let schema = catalogs[state].vertices();
             exists[state].then(|| of_vertex(states[state], schema, key)).transpose()
         };
-        if let Some((change, [before, after])) = differs([content(0)?, content(1)?]).filter(|_| self.vertices)
-        {
-            let (object, key) = ("vertex", Some(key.clone().into()));
-            let (label, from, to, edge_key) = (None, None, None, None);
-            visit(Difference { change, object, label, key, from, to, edge_key, before, after })?;
+        if let Some((change, contents)) = differs([content(0)?, content(1)?]).filter(|_| self.vertices) {
+            visit(Difference { change, item: Item::vertex(key.clone(), contents) })?;
         }
         for label in self.labels {
             let row = |state: usize| -> Result<Row, StoredError> {
@@ -187,11 +166,10 @@ impl Comparison<'_> {
             let edges: Vec<_> = before.keys().cloned().chain(new).collect();
             for edge in edges {
                 let contents = [before.remove(&edge), after.remove(&edge)];
-                let Some((change, [before, after])) = differs(contents) else { continue };
-                let ((neighbor, edge_key), label) = (edge, Some(label.name()));
-                let (from, to) = (Some(key.clone().into()), Some(neighbor.into()));
-                let object = "edge";
-                visit(Difference { change, object, label, key: None, from, to, edge_key, before, after })?;
+                let Some((change, contents)) = differs(contents) else { continue };
+                let (neighbor, number) = edge;
+                let item = Item::edge(label.name(), (key.clone(), neighbor), number, contents);
+                visit(Difference { change, item })?;
             }
         }
         Ok(())
@@ -210,23 +188,13 @@ fn differs(contents: [Option<Content>; 2]) -> Option<(Kind, [Option<Content>; 2]
     Some((change, contents))
 }
 
-impl Difference<'_> {
-    /// The difference in a line: a sign, the vertex or the edge, and its content before and after.
-    pub fn line(&self, names_labels: bool) -> String {
-        let sign = match self.change {
+impl Kind {
+    /// The sign at the beginning of a line.
+    pub fn sign(self) -> &'static str {
+        match self {
             Kind::Added => "+",
             Kind::Deleted => "-",
             Kind::Changed => "~",
-        };
-        let label = self.label.filter(|_| names_labels).map(|label| keys::word(&label));
-        let ends = [&self.key, &self.from, &self.to].into_iter().flatten().map(JsonKey::to_string);
-        let content = |content: &Option<Content>| content.as_ref().map_or(String::new(), Content::to_string);
-        let contents = match (content(&self.before), content(&self.after)) {
-            (before, after) if self.change == Kind::Changed => format!("{before} -> {after}"),
-            (before, after) => before + &after,
-        };
-        let words = [sign.to_owned(), self.object.to_owned()].into_iter().chain(ends).chain(label);
-        let words = words.chain(iter::once(contents).filter(|contents| !contents.is_empty()));
-        words.collect::<Vec<_>>().join(" ")
+        }
     }
 }

@@ -2,24 +2,20 @@
 
 use super::args::{DiffArgs, StateArg};
 use super::compare::{ComparedLabel, Comparison, Counts, Difference};
-use super::content::Content;
+use super::item::COLUMNS;
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
-use crate::keys::JsonKey;
 use crate::listing::{Form, Listing};
 use crate::outputs::FilesInUse;
 use crate::stored::args::{AsOfArgs, ReadArgs};
 use crate::stored::{self, StoredState};
 use crate::text::{Count, Moment, table};
 use hedgerow::{Catalog, ErrorKind, KeyKind, Topology, store};
-use hedgerow_formats::{PropertyFormat, STANDARD_OUTPUT, csv_field};
+use hedgerow_formats::{PropertyFormat, STANDARD_OUTPUT};
 use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::path::Path;
-
-/// The columns of a CSV file.
-const COLUMNS: &str = "change,object,label,from,to,edge_key,before,after";
 
 /// The compared states.
 #[derive(Clone, Debug, Serialize)]
@@ -100,7 +96,7 @@ fn write(
     let limit = args.limit.map_or(u64::MAX, |limit: NonZeroUsize| limit.get() as u64);
     let (mut listing, mut listed, mut limited) = (Listing::begin(output, form, &compared)?, 0, false);
     if is_csv {
-        listing.line(COLUMNS)?;
+        listing.line(&format!("change,{COLUMNS}"))?;
     }
     let names_labels = comparison.labels.len() > 1;
     let counts = comparison.run(interrupt, |difference| {
@@ -109,7 +105,11 @@ fn write(
             return Ok(());
         }
         listed += 1;
-        let line = || if is_csv { difference.fields() } else { difference.line(names_labels) };
+        let Difference { change, item } = difference;
+        let line = || match is_csv {
+            true => item.fields(&format!("{change:?}").to_lowercase()),
+            false => item.line(change.sign(), names_labels),
+        };
         listing.item(difference, line)
     })?;
     interrupt.check()?;
@@ -211,29 +211,5 @@ impl Summary {
             rows.push(("note", "--limit left differences out, which are counted".to_owned()));
         }
         table(&rows)
-    }
-}
-
-impl Difference<'_> {
-    /// The difference as a line of a CSV file. A vertex has its key in the column `from`.
-    fn fields(&self) -> String {
-        let key = |key: &JsonKey| match key {
-            JsonKey::Text(text) => text.clone(),
-            JsonKey::Number(number) => number.to_string(),
-        };
-        let content = |content: &Option<Content>| {
-            content.as_ref().map(Content::to_string).filter(|content| !content.is_empty())
-        };
-        let fields = [
-            Some(format!("{:?}", self.change).to_lowercase()),
-            Some(self.object.to_owned()),
-            self.label.map(str::to_owned),
-            self.key.as_ref().or(self.from.as_ref()).map(key),
-            self.to.as_ref().map(key),
-            self.edge_key.map(|number| number.to_string()),
-            content(&self.before),
-            content(&self.after),
-        ];
-        fields.map(|field| field.map_or(String::new(), |field| csv_field(&field).into_owned())).join(",")
     }
 }

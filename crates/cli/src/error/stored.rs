@@ -2,6 +2,7 @@
 
 use super::{CliError, graph_exit_code, told};
 use crate::signal::Signal;
+use crate::text::Moment;
 use hedgerow::ErrorKind;
 use std::path::PathBuf;
 
@@ -11,6 +12,17 @@ pub enum StoredError {
     /// The store could not be opened, read or written.
     #[error(transparent)]
     Graph(#[from] hedgerow::Error),
+    /// The log no longer has the changes after a time.
+    #[error(
+        "the log has the changes after commit {at} of {time} only, not those before; begin later, or with \
+         `--from start`, the whole graph first"
+    )]
+    ChangesOnlyInCheckpoint {
+        /// The commit.
+        at: u64,
+        /// Its time.
+        time: Moment,
+    },
     /// There is no such label.
     #[error("there is no label {label:?} in {}, only {known}", store.display())]
     UnknownLabel {
@@ -166,8 +178,8 @@ pub enum StoredError {
     /// An export was requested that is impossible.
     #[error("{0}")]
     Export(String),
-    /// The files of an interrupted import have changed.
-    #[error("{0}; --anew gives that import up, and begins with the first line of these files")]
+    /// The files of an interrupted import have changed, or others are to be imported.
+    #[error("{0}; --anew gives that up, and begins with the first line of what is named here")]
     OtherImport(String),
     /// A command ended early. Its commits stay.
     #[error("{}; {kept}", told(cause))]
@@ -274,7 +286,10 @@ impl StoredError {
         match self {
             StoredError::Graph(error) => match error.kind() {
                 ErrorKind::InvalidInput => 2,
-                ErrorKind::NotFound | ErrorKind::Storage | ErrorKind::Unsupported => 3,
+                ErrorKind::NotFound
+                | ErrorKind::Storage
+                | ErrorKind::Unsupported
+                | ErrorKind::ChangesLost => 3,
                 ErrorKind::Locked => 5,
                 _ => graph_exit_code(error),
             },
@@ -293,6 +308,7 @@ impl StoredError {
             | StoredError::RecoverHow(_) => 2,
             StoredError::NoVertex { .. }
             | StoredError::NoState { .. }
+            | StoredError::ChangesOnlyInCheckpoint { .. }
             | StoredError::NoEdge { .. }
             | StoredError::NoParallelEdge { .. }
             | StoredError::NoWeights { .. }

@@ -1,12 +1,11 @@
 //! Options of `hedgerow import`.
 
 use crate::options::{ColumnsName, FormatArgs, FormatName, MemoryArgs, at_least_one, threads};
-use crate::stored::args::DurabilityName;
-use crate::stored::declared::{label, property};
+use crate::stored::checkpoint::When;
+use crate::stored::target::{Asked, TargetArgs};
 use crate::stored::wait::WaitArgs;
 use clap::builder::EnumValueParser;
 use clap::{Args, ValueEnum};
-use hedgerow::{EngineKind, Field, LabelSchema};
 use hedgerow_formats::Zone;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -52,38 +51,8 @@ pub struct ImportArgs {
     /// The directory of the store, which is created if it does not exist
     #[arg(long, value_name = "DIR")]
     pub store: PathBuf,
-    /// The engine that commits of the import go to, and that a new store is made with
-    /// [default: the store's, in a new one rapid]
-    #[arg(long, value_name = "NAME")]
-    pub engine: Option<EngineKind>,
-    /// Every edge of a new store is visible from both ends
-    #[arg(long, conflicts_with = "reverse")]
-    pub undirected: bool,
-    /// A new directed store also keeps in-neighbors, for twice the memory
-    #[arg(long)]
-    pub reverse: bool,
-    /// The labels of a new store, separated by commas, each NAME, or NAME:TYPE with the type of its
-    /// values: u32, u64, i64, f32 or f64, or NAME:PROPERTY=TYPE+PROPERTY=TYPE with the properties
-    /// of its records: bool, i64, u64, f64, string, bytes or timestamp, with ! after the type if
-    /// each edge must have it, or version, which counts the changes of an edge; a first property
-    /// KEY=key lets edges be parallel, distinguished by that number [default: the one of --label,
-    /// or edge]
-    #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = label)]
-    pub labels: Vec<LabelSchema>,
-    /// The properties of the vertices of a new store, separated by commas, each PROPERTY=TYPE
-    #[arg(long, value_name = "PROPERTIES", value_delimiter = ',', value_parser = property)]
-    pub vertex_properties: Vec<Field>,
-    /// The label that the edges get [default: the first of the store]
-    #[arg(long, value_name = "NAME")]
-    pub label: Option<String>,
-    /// Keep the weights of the edges, as values of type f64: every edge must have one
-    #[arg(long)]
-    pub weights: bool,
-    /// When the commit of a chunk returns; in any case the command ends only when everything
-    /// survives a loss of power, and an import in commits that a crash ends resumes where the last
-    /// one was
-    #[arg(long, value_enum, default_value_t = DurabilityName::Buffered)]
-    pub durability: DurabilityName,
+    #[command(flatten)]
+    pub target: TargetArgs,
     /// For files with properties: the column where an edge starts [default: source, src or from, or
     /// a name such as payer or from_account, or the first of a CSV file]
     #[arg(long, value_name = "NAME", help_heading = "Input")]
@@ -145,6 +114,14 @@ pub struct ImportArgs {
     pub json: bool,
 }
 
+impl ImportArgs {
+    /// The store to import into.
+    pub fn asked(&self) -> Asked<'_> {
+        let ImportArgs { store, target, format, memory, chunk, .. } = self;
+        Asked { store, args: target, keys: format.keys, memory, chunk: *chunk }
+    }
+}
+
 /// The treatment of rows that repeat a pair of vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnRepeat {
@@ -170,16 +147,4 @@ fn delimiter(text: &str) -> Result<u8, String> {
         }
         _ => Err("expected one character, such as ; or |, or tab".into()),
     }
-}
-
-/// The condition for writing a checkpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum When {
-    /// If the store is made at once, or its log has grown larger than the existing checkpoint, and
-    /// than 1 MiB
-    Auto,
-    /// In any case
-    Always,
-    /// Never: the log alone holds what was imported
-    Never,
 }

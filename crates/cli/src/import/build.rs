@@ -1,7 +1,7 @@
 //! The graph of a new store, built from the files and written as its first checkpoint, or into the
 //! files of its engine: no commit takes the edges.
 
-use super::args::{OnRepeat, When};
+use super::args::OnRepeat;
 use super::context::Context;
 use super::encoded::Encoded;
 use super::importer::{Importer, changed, no_weight, see};
@@ -12,6 +12,7 @@ use crate::error::{CliError, StoredError};
 use crate::input::{self, Means, Portions, add_skipped};
 use crate::lint::Lint;
 use crate::progress;
+use crate::stored::checkpoint::When;
 use crate::stored::checkpoint::{Checkpointed, write_with};
 use hedgerow::kernels::{BuildOptions, GraphView, MemoryBudget};
 use hedgerow::store::{EdgeRecords, FirstState};

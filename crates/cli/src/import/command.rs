@@ -3,12 +3,14 @@
 use super::args::ImportArgs;
 use crate::options::ColumnsName;
 use crate::stored::declared::{labels_text, properties_text, quoted};
+use crate::stored::target::TargetArgs;
 use clap::ValueEnum;
 use std::path::Path;
 
 /// The command for an import with these options; `None` if options cannot express a name.
 pub fn text(args: &ImportArgs) -> Option<String> {
-    let ImportArgs { files, store, format, label, labels, vertex_properties, .. } = args;
+    let ImportArgs { files, store, format, target, .. } = args;
+    let TargetArgs { label, labels, vertex_properties, .. } = target;
     let path = |path: &Path| path.display().to_string();
     let mut words: Vec<_> = files.iter().map(|file| path(file)).collect();
     let mut say = |option: &str, value: Option<String>| {
@@ -46,11 +48,11 @@ pub fn text(args: &ImportArgs) -> Option<String> {
     );
     say("--time-zone", args.time_zone.as_ref().map(ToString::to_string));
     say("--on-repeat", name(args.on_repeat));
-    say("--engine", args.engine.map(|engine| engine.name().to_owned()));
+    say("--engine", args.target.engine.map(|engine| engine.name().to_owned()));
     let flags = [
-        ("--undirected", args.undirected),
-        ("--reverse", args.reverse),
-        ("--weights", args.weights),
+        ("--undirected", args.target.undirected),
+        ("--reverse", args.target.reverse),
+        ("--weights", args.target.weights),
         ("--atomic", args.atomic),
     ];
     let flags = flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag.to_owned());

@@ -3,11 +3,11 @@
 use super::args::ImportArgs;
 use super::plan::Plan;
 use super::sources::{Source, Sources};
-use super::target::Target;
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::stored::declared;
+use crate::stored::target::Target;
 use crate::threads::Threads;
 use hedgerow::{EdgeSchema, Field, Graph, LabelSchema, RecordSchema, ValueType};
 use hedgerow_formats::{FormatError, PropertyOptions};
@@ -40,8 +40,8 @@ impl Context<'_> {
     pub fn undeclared(&self, error: CliError) -> CliError {
         let CliError::Input(FormatError::BadProperty(bad)) = &error else { return error };
         let is_vertices = self.args.format.vertices.as_deref() == Some(&*bad.path);
-        let is_declared = !self.args.labels.is_empty() && !is_vertices
-            || !self.args.vertex_properties.is_empty() && is_vertices;
+        let is_declared = !self.args.target.labels.is_empty() && !is_vertices
+            || !self.args.target.vertex_properties.is_empty() && is_vertices;
         if self.target.exists() || is_declared || bad.undeclared.is_empty() {
             return error;
         }

@@ -6,6 +6,7 @@ use super::build::Built;
 use super::context::Context;
 use super::in_order::{Row, SeenRows, keep_first};
 use super::lines;
+use super::noted::Noted;
 use super::position::{Position, Tallies};
 use super::sources::{Source, can_be_read_again};
 use crate::error::{CliError, StoredError};
@@ -89,17 +90,18 @@ impl<'a> Importer<'a> {
         if self.context.args.anew {
             return Ok(());
         }
-        let store = self.context.args.store.display();
+        let store = &self.context.args.store;
         let Some(last) = Position::decode(noted) else {
-            let message = format!("another program imports into {store}, and notes there how far it is");
-            return Err(StoredError::OtherImport(message));
+            let unfinished = Noted::of(noted).unfinished(store);
+            return unfinished.map_or(Ok(()), |message| Err(StoredError::OtherImport(message)));
         };
         if last.finished {
             return Ok(());
         }
         if last.input != self.position.input {
             let message = format!(
-                "an import of other files into {store} was interrupted: of {}; give these to finish it",
+                "an import of other files into {} was interrupted: of {}; give these to finish it",
+                store.display(),
                 last.input
             );
             return Err(StoredError::OtherImport(message));

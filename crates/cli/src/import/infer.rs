@@ -40,11 +40,11 @@ impl Inferred {
     pub fn complete(self, args: &mut ImportArgs, decides_edges: bool) -> bool {
         if decides_edges {
             args.format.keys.get_or_insert(self.keys);
-            let name = args.label.clone().unwrap_or_else(|| "edge".into());
-            args.labels = vec![LabelSchema { name, edges: self.edges }];
+            let name = args.target.label.clone().unwrap_or_else(|| "edge".into());
+            args.target.labels = vec![LabelSchema { name, edges: self.edges }];
         }
         let decides_vertices = self.vertices.is_some();
-        args.vertex_properties.extend(self.vertices.unwrap_or_default().fields);
+        args.target.vertex_properties.extend(self.vertices.unwrap_or_default().fields);
         decides_edges || decides_vertices
     }
 }
@@ -105,7 +105,7 @@ fn joined(tables: &[Table]) -> Vec<SurveyColumn> {
 /// Returns true if an edge list can hold what was inferred.
 pub fn fits_edge_list(args: &ImportArgs) -> bool {
     let is_plain = |label: &LabelSchema| matches!(label.edges.column(), ColumnType::Unit | ColumnType::F64);
-    args.labels.iter().all(is_plain) && args.format.keys == Some(KeysName::Number)
+    args.target.labels.iter().all(is_plain) && args.format.keys == Some(KeysName::Number)
 }
 
 /// Sets the format of files with `named` columns, unless their names and the content of the edges
@@ -116,7 +116,7 @@ pub fn read_as_tables(
     named: &[&Path],
     lists: &[&Path],
 ) -> Result<(), StoredError> {
-    let inferred = args.labels.first().map(|label| &label.edges);
+    let inferred = args.target.labels.first().map(|label| &label.edges);
     let edges = known.or(inferred).unwrap_or(&EdgeSchema::Topology);
     if named.iter().all(|path| args.format.format.of_edges(path, edges).is_some()) {
         return Ok(());

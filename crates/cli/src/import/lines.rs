@@ -1,6 +1,6 @@
 //! Puts lines with properties into the graph.
 
-use super::target::Target;
+use crate::stored::target::Target;
 use hedgerow::{AsKey, Column, Error, Graph, Record, RecordSchema, Value, WriteGraph, WriteTxn};
 use hedgerow_formats::{PropertyBatch, PropertyEdge};
 use hedgerow_model::with_column;

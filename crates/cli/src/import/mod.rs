@@ -9,7 +9,6 @@
 //! | `in_order` | the first row of an edge; rows of a pipe, which can be read only once |
 //! | `preview`, `command` | shows the plan; the command that says the same |
 //! | `sources` | the files, in their order |
-//! | `target` | the store, existing or new |
 //! | `context` | the options, the files and the store of an import |
 //! | `position` | the progress of an import |
 //! | `lines` | puts lines with properties into the graph |
@@ -39,27 +38,28 @@ mod repeats;
 mod report;
 mod sources;
 mod tables;
-mod target;
 mod validate;
 
 pub use args::ImportArgs;
 pub use noted::Noted;
+pub use report::Contents;
+pub use sources::can_be_read_again;
 
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
-use crate::stored::checkpoint::{self, Checkpointed};
+use crate::stored::checkpoint;
+use crate::stored::target::Target;
 use crate::threads::Threads;
-use args::{OnRepeat, When};
+use args::OnRepeat;
 use context::Context;
-use hedgerow::{AsKey, Graph, KeyKind};
+use hedgerow::{AsKey, KeyKind};
 use hedgerow_formats::VertexKey;
 use importer::Importer;
 use plan::Plan;
-use report::{Contents, Imported};
+use report::Imported;
 use sources::Sources;
 use std::time::Instant;
-use target::Target;
 
 /// Imports and prints a summary.
 pub fn execute(args: &ImportArgs, console: &Console) -> Result<(), CliError> {
@@ -68,7 +68,9 @@ pub fn execute(args: &ImportArgs, console: &Console) -> Result<(), CliError> {
     let plan = &plan(args, threads, console)?;
     let args = &plan.args;
     let sources = Sources::of(args, &plan.given, plan.vertices.is_some())?;
-    let target = &Target::look(args, &sources, threads.count())?;
+    let target = &Target::look(args.asked(), threads.count())?;
+    sources.check_options(&target.schema.edges, &target.vertices)?;
+    sources.check_values(&target.schema)?;
     if args.dry_run {
         return preview::print(plan, target, console);
     }
@@ -89,8 +91,8 @@ fn plan(args: &ImportArgs, threads: &Threads, console: &Console) -> Result<Plan,
     match Plan::of(args, threads, console) {
         Err(CliError::Stored(repeats @ StoredError::Repeats { .. }))
             if args.on_repeat.is_none()
-                && args.labels.is_empty()
-                && !args.weights
+                && args.target.labels.is_empty()
+                && !args.target.weights
                 && !args.store.exists()
                 && console.can_ask() =>
         {
@@ -117,7 +119,10 @@ fn import<K: VertexKey + AsKey>(context: Context<'_>) -> Result<(), CliError> {
     let (contents, written) = match (importer.built(), importer.graph()) {
         (Some(built), _) => (built.contents, done.map(|()| Some(built.checkpoint.clone()))?),
         (None, Some(graph)) => {
-            let written = done.and_then(|()| checkpoint(graph, context));
+            let written = done.and_then(|()| {
+                let Context { args, console, interrupt, .. } = context;
+                checkpoint::write_when(args.checkpoint, graph, "import", console, interrupt)
+            });
             // Commits stay, whatever happens after them.
             let closed = graph.close().map_err(StoredError::from);
             let written = written?;
@@ -131,30 +136,4 @@ fn import<K: VertexKey + AsKey>(context: Context<'_>) -> Result<(), CliError> {
     let printed =
         context.console.summarize(None, &imported, |imported| imported.describe(importer.skipped()));
     printed.map_err(|error| error.but("the import is complete"))
-}
-
-/// Bytes of a log that is not worth another checkpoint.
-const SHORT_LOG: u64 = 1 << 20;
-
-/// Writes a checkpoint if requested.
-fn checkpoint(graph: &Graph, context: Context<'_>) -> Result<Option<Checkpointed>, CliError> {
-    let is_wanted = match context.args.checkpoint {
-        When::Always => true,
-        When::Never => false,
-        When::Auto => graph.store_info().is_some_and(|info| {
-            // A short log is read fast, and has the commits that `log` and `diff` show.
-            let length = info.checkpoint.map_or(0, |checkpoint| checkpoint.length.max(SHORT_LOG));
-            info.log_bytes > length
-        }),
-    };
-    if !is_wanted {
-        return Ok(None);
-    }
-    match checkpoint::write(graph, context.console, context.interrupt) {
-        Err(CliError::Interrupted(signal)) => {
-            let kept = "the import is complete, only its checkpoint was not written".to_owned();
-            Err(StoredError::Interrupted { signal, kept }.into())
-        }
-        written => written.map(Some),
-    }
 }

@@ -1,11 +1,13 @@
-//! The record that the last import left in a store, for `info`.
+//! The record that the last import or stream left in a store.
 
 use super::position::Position;
+use crate::ingest;
 use crate::text;
 use serde::Serialize;
 use std::fmt;
+use std::path::Path;
 
-/// The record of the last import.
+/// The record of the last input.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Noted {
@@ -19,6 +21,15 @@ pub enum Noted {
         vertices_of_file: u64,
         edges_of_file: u64,
     },
+    /// `hedgerow ingest`.
+    Ingest {
+        finished: bool,
+        input: String,
+        label: String,
+        /// The read part of the input.
+        bytes: u64,
+        lines: u64,
+    },
     /// Another program's record, in its own format.
     Other { bytes: usize },
 }
@@ -26,6 +37,11 @@ pub enum Noted {
 impl Noted {
     /// Decodes a record.
     pub fn of(bytes: &[u8]) -> Self {
+        if let Some(position) = ingest::Position::decode(bytes) {
+            let ingest::Position { finished, stream, read } = position;
+            let (bytes, lines) = (read.bytes, read.lines);
+            return Noted::Ingest { finished, input: stream.name, label: stream.label, bytes, lines };
+        }
         match Position::decode(bytes) {
             None => Noted::Other { bytes: bytes.len() },
             Some(position) => Noted::Import {
@@ -38,6 +54,24 @@ impl Noted {
             },
         }
     }
+
+    /// Describes the input that another one would give up; `None` if it was read to its end.
+    pub fn unfinished(&self, store: &Path) -> Option<String> {
+        let store = store.display();
+        Some(match self {
+            Noted::Import { finished: true, .. } | Noted::Ingest { finished: true, .. } => return None,
+            Noted::Import { files, .. } => {
+                format!("an import into {store} was interrupted: of {}", files.join(", "))
+            }
+            Noted::Ingest { input, bytes, .. } => {
+                let bytes = text::counted(*bytes, "byte", "bytes");
+                format!("{store} has {bytes} of {input}, and `hedgerow ingest` has not read the rest")
+            }
+            Noted::Other { .. } => {
+                format!("another program imports into {store}, and notes there how far it is")
+            }
+        })
+    }
 }
 
 impl fmt::Display for Noted {
@@ -47,6 +81,10 @@ impl fmt::Display for Noted {
             Noted::Import { file, edges_of_file, files, .. } => {
                 let edges = text::counted(*edges_of_file, "edge", "edges");
                 write!(f, "interrupted in {file} after {edges}; the files were {}", files.join(", "))
+            }
+            Noted::Ingest { finished, input, bytes, .. } => {
+                let state = if *finished { "finished" } else { "not finished" };
+                write!(f, "{state}, {} of {input}", text::counted(*bytes, "byte", "bytes"))
             }
             Noted::Other { bytes } => write!(f, "by another program, which noted {bytes} bytes"),
         }

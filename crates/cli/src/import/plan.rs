@@ -182,9 +182,10 @@ impl Plan {
 
     /// The label of the edges.
     fn label(&self, known: &Known) -> LabelSchema {
-        let named = |label: &&LabelSchema| self.args.label.as_ref().is_none_or(|name| label.name == *name);
-        let inferred = self.args.labels.iter().find(named).or(self.args.labels.first());
-        let name = self.args.label.clone().or(inferred.map(|label| label.name.clone()));
+        let named =
+            |label: &&LabelSchema| self.args.target.label.as_ref().is_none_or(|name| label.name == *name);
+        let inferred = self.args.target.labels.iter().find(named).or(self.args.target.labels.first());
+        let name = self.args.target.label.clone().or(inferred.map(|label| label.name.clone()));
         let edges = known.edges.clone().or(inferred.map(|label| label.edges.clone()));
         LabelSchema {
             name: name.unwrap_or_else(|| "edge".into()),
@@ -202,25 +203,25 @@ impl Known {
         };
         let edges = match &store {
             Some(store) => {
-                let (_, schema) = stored::label(&store.catalog, args.label.as_deref(), &args.store)?;
+                let (_, schema) = stored::label(&store.catalog, args.target.label.as_deref(), &args.store)?;
                 Some(schema.edges.clone())
             }
-            None if args.weights => Some(EdgeSchema::Value(ColumnType::F64)),
+            None if args.target.weights => Some(EdgeSchema::Value(ColumnType::F64)),
             None => {
                 let is_named =
-                    |label: &&LabelSchema| args.label.as_ref().is_none_or(|name| label.name == *name);
-                args.labels.iter().find(is_named).map(|label| label.edges.clone())
+                    |label: &&LabelSchema| args.target.label.as_ref().is_none_or(|name| label.name == *name);
+                args.target.labels.iter().find(is_named).map(|label| label.edges.clone())
             }
         };
         let vertices = match &store {
             Some(store) => Some(store.catalog.vertices().clone()),
-            None if args.vertex_properties.is_empty() => None,
-            None => Some(RecordSchema { fields: args.vertex_properties.clone() }),
+            None if args.target.vertex_properties.is_empty() => None,
+            None => Some(RecordSchema { fields: args.target.vertex_properties.clone() }),
         };
         let keys = store.as_ref().map(|store| store.keys);
         let is_undirected = match &store {
             Some(store) => store.topology == Topology::Undirected,
-            None => args.undirected,
+            None => args.target.undirected,
         };
         Ok(Known {
             store,

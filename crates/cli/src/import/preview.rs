@@ -1,12 +1,13 @@
 //! Shows what an import would do.
 
+use super::command;
 use super::plan::Plan;
 use super::tables::Table;
-use super::{command, target::Target};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::stored::declared::record_text;
 use crate::stored::schema;
+use crate::stored::target::Target;
 use crate::text;
 use hedgerow_formats::SurveyColumn;
 use serde::Serialize;

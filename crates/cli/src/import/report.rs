@@ -109,7 +109,7 @@ impl Imported {
             label: target.schema.name.clone(),
             values: schema::values(&target.schema),
             engine: contents.engine,
-            durability: context.args.durability.name(),
+            durability: context.args.target.durability.name(),
             resumed: importer.resumed(),
             rows: importer.rows(),
             pairs: repeats.map(|repeats| repeats.pairs),

@@ -6,8 +6,9 @@ use super::tables;
 use crate::error::{CliError, StoredError};
 use crate::input;
 use crate::options::{ColumnsName, STANDARD_INPUT};
+use crate::stored::number;
 use clap::ValueEnum;
-use hedgerow::{EdgeSchema, RecordSchema};
+use hedgerow::{ColumnType, EdgeSchema, LabelSchema, RecordSchema};
 use hedgerow_formats::{
     FormatError, GraphReader, LineSchema, PropertyOptions, PropertyReader, VertexKey, without_compression,
 };
@@ -131,8 +132,31 @@ impl<'a> Sources<'a> {
         }
     }
 
+    /// Checks that edges of this label can be imported from these files, with weights if requested.
+    pub fn check_values(&self, label: &LabelSchema) -> Result<(), StoredError> {
+        let column = label.edges.column();
+        let given = if self.args.target.weights && column != ColumnType::F64 {
+            "--weights".to_owned()
+        } else if let (false, Some(file)) =
+            (matches!(column, ColumnType::Unit | ColumnType::F64), self.without_properties(&label.edges))
+        {
+            let what = match column {
+                ColumnType::Record => "an edge in this file has a weight at most",
+                _ => "the weights in this file are of type f64",
+            };
+            let file = file.display();
+            format!(
+                "{file}: {what}; edges of this label come in .csv with a header (--format properties-csv) or .jsonl"
+            )
+        } else {
+            return Ok(());
+        };
+        let (label, declared) = (label.name.clone(), number::describe(column));
+        Err(StoredError::Value { given, label, declared })
+    }
+
     /// A file of edges without properties, which have at most a weight.
-    pub fn without_properties(&self, edges: &EdgeSchema) -> Option<&'a Path> {
+    fn without_properties(&self, edges: &EdgeSchema) -> Option<&'a Path> {
         let plain = |path: &&Path| self.args.format.format.of_edges(path, edges).is_none();
         self.args.files.iter().map(|path| &**path).find(plain)
     }

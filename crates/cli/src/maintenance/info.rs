@@ -10,7 +10,7 @@ use crate::import::Noted;
 use crate::stored::args::{AsOfArgs, ReadArgs};
 use crate::stored::{self, StoredState, schema};
 use crate::text;
-use hedgerow::store::{self, Manifest, StoreError, Watch};
+use hedgerow::store::{self, Manifest, StoreError, StreamEntry, Watch};
 use hedgerow::{Count, LabelId, LabelSchema, Recovery};
 use serde::Serialize;
 use std::path::Path;
@@ -53,6 +53,9 @@ struct Info {
     /// The oldest commit whose state log and checkpoint can restore.
     oldest_readable: u64,
     import: Option<Noted>,
+    /// The subscriptions for which the store keeps its log.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    subscriptions: Vec<Subscribed>,
     recovery: Option<Recovered>,
 }
 
@@ -99,6 +102,42 @@ impl Counts {
 struct Property {
     name: String,
     r#type: &'static str,
+}
+
+/// A subscription that the store keeps.
+#[derive(Debug, Serialize)]
+struct Subscribed {
+    name: String,
+    /// The commit up to which it has noted that it pulled, and the time of that commit.
+    timestamp: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<text::Moment>,
+    /// The number of later commits, and how many of them the log no longer has.
+    commits_since: u64,
+    lost: u64,
+}
+
+impl Subscribed {
+    fn of(stream: &StreamEntry, manifest: &Manifest, newest: u64) -> Self {
+        let at = stream.position.0;
+        Subscribed {
+            name: stream.name.clone(),
+            timestamp: at,
+            time: Some(text::Moment(stream.wall_clock)).filter(|time| time.0 > 0),
+            commits_since: newest.saturating_sub(at),
+            lost: manifest.oldest_readable.0.saturating_sub(at),
+        }
+    }
+
+    fn described(&self) -> String {
+        let at = text::commit_made(self.timestamp, self.time);
+        let since = text::counted(self.commits_since, "commit", "commits");
+        let lost = match self.lost {
+            0 => String::new(),
+            lost => format!(", {} of them lost", text::Count(lost)),
+        };
+        format!("{:?}, up to commit {at}; {since} since{lost}", self.name)
+    }
 }
 
 /// Another process that has the store open.
@@ -283,6 +322,7 @@ impl Info {
             disk_bytes: files.disk_bytes,
             oldest_readable: manifest.oldest_readable.0,
             import: input.map(Noted::of),
+            subscriptions: manifest.streams.iter().map(|it| Subscribed::of(it, manifest, newest)).collect(),
             recovery: state.map(|state| Recovered::from(&state.recovery)),
         })
     }
@@ -374,6 +414,8 @@ fn describe(info: &Info) -> String {
     let segments = text::counted(info.log.segments.len() as u64, "segment", "segments");
     rows.push(("log", format!("{segments}, {}", bytes(info.log.bytes))));
     rows.extend(info.engine_files.iter().flat_map(EngineFiles::rows));
+    let subscriptions = info.subscriptions.iter();
+    rows.extend(subscriptions.map(|subscribed| ("subscription", subscribed.described())));
     rows.extend(info.import.as_ref().map(|noted| ("import", noted.to_string())));
     if let Some(Recovered { commits, torn, loading_seconds, replaying_seconds }) = &info.recovery {
         let replayed = text::counted(*commits, "commit", "commits");

@@ -4,6 +4,7 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::{progress, text};
+use clap::ValueEnum;
 use hedgerow::{CheckpointOptions, CheckpointReport, Error, Graph};
 use serde::Serialize;
 use std::time::Instant;
@@ -25,6 +26,56 @@ pub struct Checkpointed {
     /// Segments of the log that were removed.
     pub pruned_segments: usize,
     pub seconds: text::Seconds,
+}
+
+/// The condition for writing a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// If the store is made at once, or its log has grown larger than the existing checkpoint, and
+    /// than 1 MiB
+    Auto,
+    /// In any case
+    Always,
+    /// Never: the log alone holds what was imported
+    Never,
+}
+
+/// Bytes of a log that is not worth another checkpoint.
+const SHORT_LOG: u64 = 1 << 20;
+
+impl When {
+    /// Returns true if the state of a graph is to be written.
+    fn applies_to(self, graph: &Graph) -> bool {
+        match self {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => graph.store_info().is_some_and(|info| {
+                // A short log is read fast, and has the commits that `log` and `diff` show.
+                let length = info.checkpoint.map_or(0, |checkpoint| checkpoint.length.max(SHORT_LOG));
+                info.log_bytes > length
+            }),
+        }
+    }
+}
+
+/// Writes the state of a graph after `work` is complete, if the command line asks for it.
+pub fn write_when(
+    when: When,
+    graph: &Graph,
+    work: &str,
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Result<Option<Checkpointed>, CliError> {
+    if !when.applies_to(graph) {
+        return Ok(None);
+    }
+    match write(graph, console, interrupt) {
+        Err(CliError::Interrupted(signal)) => {
+            let kept = format!("the {work} is complete, only its checkpoint was not written");
+            Err(StoredError::Interrupted { signal, kept }.into())
+        }
+        written => written.map(Some),
+    }
 }
 
 /// Writes the state of a graph, with a progress bar. Ctrl-C leaves the previous checkpoint.

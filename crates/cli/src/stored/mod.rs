@@ -6,6 +6,7 @@ pub mod declared;
 pub mod number;
 pub mod properties;
 pub mod schema;
+pub mod target;
 pub mod wait;
 
 use crate::console::Console;

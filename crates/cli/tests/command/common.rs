@@ -143,6 +143,12 @@ pub fn lines_of(text: &str) -> BTreeSet<String> {
     text.lines().map(str::to_owned).collect()
 }
 
+/// Checks that the store named `store` has the edges of this text, and no others.
+pub fn assert_holds(folder: &Folder, text: &str) {
+    folder.json("export store --output edges.el");
+    assert!(lines_of(&folder.read("edges.el")) == lines_of(text), "the edges of the store are others");
+}
+
 /// A file of lines `key value`.
 pub fn key_values(text: &str) -> Vec<(String, String)> {
     let pair = |line: &str| {

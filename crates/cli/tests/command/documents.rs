@@ -24,7 +24,28 @@ const OTHERWISE: &[(&str, &str)] = &[
     ("hedgerow demo", "hedgerow demo --scale 8"),
     ("hedgerow watch wiki", "hedgerow watch wiki --count 1"),
     ("hedgerow erase vertex anna accounts", "hedgerow erase vertex anna accounts --yes"),
+    // A file is followed until a signal.
+    (
+        "hedgerow ingest follows.txt live --follow --within 0.02",
+        "hedgerow ingest follows.txt live --within 0.02",
+    ),
+    (
+        "hedgerow ingest follows.txt follows --format operations --follow",
+        "hedgerow ingest follows.txt follows --format operations",
+    ),
+    ("hedgerow changes bank --follow", "hedgerow changes bank"),
+    ("hedgerow changes bank --follow --json", "hedgerow changes bank --json"),
+    ("hedgerow changes bank --from start --follow --json", "hedgerow changes bank --from start --json"),
     // The stores are younger here.
+    ("hedgerow changes bank --from yesterday", "hedgerow changes bank --from start"),
+    (
+        "hedgerow changes bank --from yesterday --to 12h --label pays",
+        "hedgerow changes bank --from start --to now --label pays",
+    ),
+    (
+        "hedgerow changes bank --from 1200 --to 1300 --csv > changes.csv",
+        "hedgerow changes bank --from start --to 2 --csv > changes.csv",
+    ),
     ("hedgerow diff bank yesterday", "hedgerow diff bank newest"),
     ("hedgerow diff bank yesterday --count", "hedgerow diff bank newest --count"),
     (

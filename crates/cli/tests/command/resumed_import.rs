@@ -1,6 +1,6 @@
 //! Imports that are stopped and resumed.
 
-use crate::common::{Folder, lines_of};
+use crate::common::{Folder, assert_holds};
 use std::fmt::Write;
 
 /// Distinct edges.
@@ -9,12 +9,6 @@ fn graph(edges: u64) -> String {
         writeln!(text, "{} {}", edge % 997, edge).unwrap();
         text
     })
-}
-
-/// Checks that the store has the edges of this text, and no others.
-fn assert_holds(folder: &Folder, text: &str) {
-    folder.json("export store --output edges.el");
-    assert!(lines_of(&folder.read("edges.el")) == lines_of(text), "the edges of the store are others");
 }
 
 #[test]

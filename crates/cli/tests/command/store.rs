@@ -1,7 +1,9 @@
 //! `hedgerow info`, `checkpoint`, `check`, `recover` and `export`: commands on the store itself.
 
 use crate::common::{Folder, lines_of};
-use hedgerow::{CheckpointOptions, Graph, GraphOptions, KeyKind, LabelId, Topology, WriteGraph};
+use hedgerow::{
+    CheckpointOptions, Graph, GraphOptions, KeyKind, LabelId, SubscribeOptions, Topology, WriteGraph,
+};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -90,6 +92,22 @@ fn info_shows_what_is_in_a_store() {
     ] {
         assert!(text.contains(part), "{part:?} is not in: {text}");
     }
+}
+
+#[test]
+fn info_shows_the_subscriptions_of_a_store() {
+    let folder = Folder::new();
+    let graph = GraphOptions::new().create(folder.path("store")).unwrap();
+    graph.put_edge(LabelId::DEFAULT, 1, 2).unwrap();
+    drop(graph.subscribe_as("alerts", &SubscribeOptions::new()).unwrap());
+    graph.put_edge(LabelId::DEFAULT, 2, 3).unwrap();
+    graph.close().unwrap();
+    let subscription = &folder.json("info store")["subscriptions"][0];
+    let (at, since) = (&subscription["timestamp"], &subscription["commits_since"]);
+    assert_eq!((&subscription["name"], at, since), (&"alerts".into(), &1.into(), &1.into()));
+    assert_eq!(subscription["lost"], 0);
+    let text = folder.text("info store");
+    assert!(text.contains("\"alerts\", up to commit 1,") && text.contains("ago; 1 commit since"), "{text}");
 }
 
 #[test]

@@ -1,25 +1,73 @@
-//! The store to import into: an existing one, or one that will be created.
+//! The store that a command puts many edges into: an existing one, or one that will be created.
 
-use super::ImportArgs;
-use super::sources::Sources;
+use super::args::DurabilityName;
+use super::declared::{self, label, property};
+use super::wait::WaitArgs;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
-use crate::options::KeysName;
-use crate::stored::wait::WaitArgs;
-use crate::stored::{self, declared, number};
+use crate::options::{KeysName, MemoryArgs};
+use clap::Args;
 use hedgerow::store::{self, FirstState, StoreOptions};
 use hedgerow::{
     Catalog, CheckpointOptions, CheckpointReport, Column, ColumnType, EdgeSchema, EngineKind, ErrorKind,
-    Graph, GraphOptions, KeyKind, LabelId, LabelSchema, RecordSchema, Topology,
+    Field, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, RecordSchema, Topology,
 };
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+/// Options of a store that edges are put into, most of them for a new one.
+#[derive(Clone, Debug, Args)]
+pub struct TargetArgs {
+    /// The engine that commits go to, and that a new store is made with [default: the store's, in a
+    /// new one rapid]
+    #[arg(long, value_name = "NAME")]
+    pub engine: Option<EngineKind>,
+    /// Every edge of a new store is visible from both ends
+    #[arg(long, conflicts_with = "reverse")]
+    pub undirected: bool,
+    /// A new directed store also keeps in-neighbors, for twice the memory
+    #[arg(long)]
+    pub reverse: bool,
+    /// The labels of a new store, separated by commas, each NAME, or NAME:TYPE with the type of its
+    /// values: u32, u64, i64, f32 or f64, or NAME:PROPERTY=TYPE+PROPERTY=TYPE with the properties
+    /// of its records: bool, i64, u64, f64, string, bytes or timestamp, with ! after the type if
+    /// each edge must have it, or version, which counts the changes of an edge; a first property
+    /// KEY=key lets edges be parallel, distinguished by that number [default: the one of --label,
+    /// or edge]
+    #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = label)]
+    pub labels: Vec<LabelSchema>,
+    /// The properties of the vertices of a new store, separated by commas, each PROPERTY=TYPE
+    #[arg(long, value_name = "PROPERTIES", value_delimiter = ',', value_parser = property)]
+    pub vertex_properties: Vec<Field>,
+    /// The label that the edges get [default: the first of the store]
+    #[arg(long, value_name = "NAME")]
+    pub label: Option<String>,
+    /// Keep the weights of the edges, as values of type f64: every edge must have one
+    #[arg(long)]
+    pub weights: bool,
+    /// When the commit of a chunk returns; in any case the command ends only when everything
+    /// survives a loss of power, and an import in commits that a crash ends resumes where the last
+    /// one was
+    #[arg(long, value_enum, default_value_t = DurabilityName::Buffered)]
+    pub durability: DurabilityName,
+}
+
+/// The store that a command line asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    pub store: &'a Path,
+    pub args: &'a TargetArgs,
+    /// The kind of keys, if it is given.
+    pub keys: Option<KeysName>,
+    pub memory: &'a MemoryArgs,
+    /// Edges per commit, if it is given.
+    pub chunk: Option<NonZeroUsize>,
+}
+
 /// A store, and the options to open or create its graph.
 #[derive(Debug)]
 pub struct Target<'a> {
-    args: &'a ImportArgs,
-    store: &'a Path,
+    asked: Asked<'a>,
     exists: bool,
     is_on_disk: bool,
     options: GraphOptions,
@@ -47,18 +95,17 @@ const MEMORY_PER_EDGE: usize = 1024;
 impl<'a> Target<'a> {
     /// Looks for the store and collects the options. Options that contradict the store are refused
     /// when it is opened.
-    pub fn look(args: &'a ImportArgs, sources: &Sources<'_>, threads: usize) -> Result<Self, CliError> {
-        let (exists, made_with) = match store::manifest(&args.store) {
-            Ok(manifest) => (true, asked_of(args, manifest.options)?),
-            Err(error) if error.kind() == ErrorKind::NotFound => (false, asked_of_new(args)?),
+    pub fn look(asked: Asked<'a>, threads: usize) -> Result<Self, CliError> {
+        let Asked { store, args, memory, .. } = asked;
+        let (exists, made_with) = match store::manifest(store) {
+            Ok(manifest) => (true, asked.of(manifest.options)?),
+            Err(error) if error.kind() == ErrorKind::NotFound => (false, asked.of_new()?),
             Err(error) => return Err(StoredError::from(error).into()),
         };
         let is_on_disk = made_with.engine_name().parse().is_ok_and(EngineKind::owns_files);
         let StoreOptions { keys, topology, strict, catalog, .. } = made_with;
-        let chunk = args.chunk.or_else(|| is_on_disk.then(|| chunk_on_disk(args.memory.engine_bytes())));
-        let (label, schema) = stored::label(&catalog, args.label.as_deref(), &args.store)?;
-        sources.check_options(&schema.edges, catalog.vertices())?;
-        check_values(args, sources, schema)?;
+        let chunk = asked.chunk.or_else(|| is_on_disk.then(|| chunk_on_disk(memory.engine_bytes())));
+        let (label, schema) = super::label(&catalog, args.label.as_deref(), store)?;
         let options = match exists && args.labels.is_empty() {
             // The labels come from the store when it is opened.
             true => GraphOptions::new(),
@@ -71,24 +118,17 @@ impl<'a> Target<'a> {
             .vertex_properties(catalog.vertices().clone())
             .durability(args.durability.durability())
             .threads(threads);
-        let options = args.memory.limit(options);
+        let options = memory.limit(options);
         // The requested engine, even if it cannot keep edges in a file: opening then returns the
         // error.
         let options = args.engine.into_iter().fold(options, GraphOptions::engine);
         let (schema, vertices) = (schema.clone(), catalog.vertices().clone());
-        Ok(Target {
-            args,
-            store: &args.store,
-            exists,
-            is_on_disk,
-            options,
-            label,
-            schema,
-            vertices,
-            keys,
-            topology,
-            chunk,
-        })
+        Ok(Target { asked, exists, is_on_disk, options, label, schema, vertices, keys, topology, chunk })
+    }
+
+    /// The directory of the store.
+    pub fn path(&self) -> &'a Path {
+        self.asked.store
     }
 
     /// Returns true if the edges keep their weights.
@@ -113,7 +153,7 @@ impl<'a> Target<'a> {
 
     /// The engine that a new store is made with.
     pub fn engine(&self) -> &'static str {
-        self.args.engine.unwrap_or_default().name()
+        self.asked.args.engine.unwrap_or_default().name()
     }
 
     pub fn topology(&self) -> Topology {
@@ -128,8 +168,8 @@ impl<'a> Target<'a> {
     /// Opens the graph, or creates it.
     pub fn open(&self, wait: WaitArgs, interrupt: &Interrupt) -> Result<Graph, StoredError> {
         let opened = wait.until_open(Some(interrupt), || match self.exists {
-            true => self.options.open(self.store),
-            false => self.options.create(self.store),
+            true => self.options.open(self.asked.store),
+            false => self.options.create(self.asked.store),
         });
         opened.map_err(|cause| match cause.kind() {
             ErrorKind::InvalidInput if self.exists => {
@@ -145,16 +185,16 @@ impl<'a> Target<'a> {
         state: &FirstState<'_>,
         options: &CheckpointOptions,
     ) -> Result<CheckpointReport, hedgerow::Error> {
-        store::create_from(self.store, &self.options, state, options)
+        store::create_from(self.asked.store, &self.options, state, options)
     }
 
     /// The given options that define a new store.
     fn given_options(&self) -> String {
-        let ImportArgs { undirected, reverse, labels, vertex_properties, format, .. } = self.args;
+        let TargetArgs { undirected, reverse, labels, vertex_properties, .. } = self.asked.args;
         let given = [
             ("--undirected", *undirected),
             ("--reverse", *reverse),
-            ("--keys", format.keys.is_some()),
+            ("--keys", self.asked.keys.is_some()),
             ("--labels", !labels.is_empty()),
             ("--vertex-properties", !vertex_properties.is_empty()),
         ];
@@ -174,22 +214,43 @@ fn chunk_on_disk(memory: Option<usize>) -> NonZeroUsize {
     most.map_or(SMALLEST_CHUNK_ON_DISK, |most| most.max(SMALLEST_CHUNK_ON_DISK))
 }
 
-/// The options of an existing store, changed as the command line says.
-fn asked_of(args: &ImportArgs, stored: StoreOptions) -> Result<StoreOptions, CliError> {
-    let topology = match (args.undirected, args.reverse) {
-        (true, _) => Topology::Undirected,
-        (_, true) => Topology::DirectedWithReverse,
-        _ => stored.topology,
-    };
-    let vertices = match &*args.vertex_properties {
-        [] => stored.catalog.vertices().clone(),
-        fields => RecordSchema { fields: fields.to_vec() },
-    };
-    let labels = if args.labels.is_empty() { stored.catalog.labels() } else { &args.labels };
-    check_labels(&args.store, stored.catalog.labels(), labels)?;
-    let catalog = catalog(labels.to_vec(), vertices)?;
-    let keys = args.format.keys.map_or(stored.keys, KeysName::kind);
-    Ok(StoreOptions { keys, topology, catalog, ..stored })
+impl Asked<'_> {
+    /// The options of an existing store, changed as the command line says.
+    fn of(&self, stored: StoreOptions) -> Result<StoreOptions, CliError> {
+        let topology = self.topology().unwrap_or(stored.topology);
+        let vertices = match &*self.args.vertex_properties {
+            [] => stored.catalog.vertices().clone(),
+            fields => RecordSchema { fields: fields.to_vec() },
+        };
+        let labels = if self.args.labels.is_empty() { stored.catalog.labels() } else { &self.args.labels };
+        check_labels(self.store, stored.catalog.labels(), labels)?;
+        let catalog = catalog(labels.to_vec(), vertices)?;
+        let keys = self.keys.map_or(stored.keys, KeysName::kind);
+        Ok(StoreOptions { keys, topology, catalog, ..stored })
+    }
+
+    /// The options of a new store.
+    fn of_new(&self) -> Result<StoreOptions, CliError> {
+        let TargetArgs { engine, labels, vertex_properties, label, weights, .. } = self.args;
+        let edges = if *weights { EdgeSchema::Value(ColumnType::F64) } else { EdgeSchema::Topology };
+        let labels = match (&**labels, label) {
+            ([], name) => vec![LabelSchema { name: name.clone().unwrap_or_else(|| "edge".into()), edges }],
+            (labels, _) => labels.to_vec(),
+        };
+        Ok(StoreOptions {
+            engine: engine.unwrap_or_default().name().into(),
+            keys: self.keys.unwrap_or(KeysName::Number).kind(),
+            topology: self.topology().unwrap_or(Topology::Directed),
+            strict: false,
+            catalog: catalog(labels, RecordSchema { fields: vertex_properties.clone() })?,
+        })
+    }
+
+    /// The topology, if it is given.
+    fn topology(&self) -> Option<Topology> {
+        let undirected = self.args.undirected.then_some(Topology::Undirected);
+        undirected.or(self.args.reverse.then_some(Topology::DirectedWithReverse))
+    }
 }
 
 /// Fails if the given labels are not the labels of the store. A graph may be opened with the first
@@ -203,50 +264,6 @@ fn check_labels(store: &Path, stored: &[LabelSchema], asked: &[LabelSchema]) -> 
     Err(StoredError::OtherOptions { cause: hedgerow::Error::other(message), options: "--labels".into() })
 }
 
-/// The options of a new store.
-fn asked_of_new(args: &ImportArgs) -> Result<StoreOptions, CliError> {
-    let edges = if args.weights { EdgeSchema::Value(ColumnType::F64) } else { EdgeSchema::Topology };
-    let labels = match (&*args.labels, &args.label) {
-        ([], name) => vec![LabelSchema { name: name.clone().unwrap_or_else(|| "edge".into()), edges }],
-        (labels, _) => labels.to_vec(),
-    };
-    let topology = match (args.undirected, args.reverse) {
-        (true, _) => Topology::Undirected,
-        (_, true) => Topology::DirectedWithReverse,
-        _ => Topology::Directed,
-    };
-    Ok(StoreOptions {
-        engine: args.engine.unwrap_or_default().name().into(),
-        keys: args.format.keys().kind(),
-        topology,
-        strict: false,
-        catalog: catalog(labels, RecordSchema { fields: args.vertex_properties.clone() })?,
-    })
-}
-
 fn catalog(labels: Vec<LabelSchema>, vertices: RecordSchema) -> Result<Catalog, CliError> {
     Catalog::new(labels, vertices).map_err(|error| StoredError::from(hedgerow::Error::from(error)).into())
-}
-
-/// Checks that edges of this label can be imported from these files, with weights if requested.
-fn check_values(args: &ImportArgs, sources: &Sources<'_>, label: &LabelSchema) -> Result<(), StoredError> {
-    let column = label.edges.column();
-    let given = if args.weights && column != ColumnType::F64 {
-        "--weights".to_owned()
-    } else if let (false, Some(file)) =
-        (matches!(column, ColumnType::Unit | ColumnType::F64), sources.without_properties(&label.edges))
-    {
-        let what = match column {
-            ColumnType::Record => "an edge in this file has a weight at most",
-            _ => "the weights in this file are of type f64",
-        };
-        let file = file.display();
-        format!(
-            "{file}: {what}; edges of this label come in .csv with a header (--format properties-csv) or .jsonl"
-        )
-    } else {
-        return Ok(());
-    };
-    let (label, declared) = (label.name.clone(), number::describe(column));
-    Err(StoredError::Value { given, label, declared })
 }
