@@ -139,10 +139,11 @@ impl<'a> Bench<'a> {
         BenchError::Workload { workload: self.workload.name, engine: self.engine, failure }
     }
 
-    /// The engines: the static graph first, whether it was requested or not.
+    /// The engines of graphs in memory: the static graph first, whether it was requested or not.
     #[must_use]
     pub fn engines(&self) -> Vec<Engine> {
-        let others = self.settings.engines.iter().filter(|engine| engine.kind.is_some());
+        let in_memory = |engine: &&Engine| engine.kind.is_some() && !engine.needs_store();
+        let others = self.settings.engines.iter().filter(in_memory);
         [Engine::CSR].iter().chain(others).copied().collect()
     }
 
@@ -156,7 +157,10 @@ impl<'a> Bench<'a> {
     /// The measurements with this number of threads.
     #[must_use]
     pub fn turns_of(&self, threads: usize) -> Vec<Turn> {
-        let engines = self.engines();
+        self.turns_over(&self.engines(), threads)
+    }
+
+    fn turns_over(&self, engines: &[Engine], threads: usize) -> Vec<Turn> {
         let of = |repetition| engines.iter().map(move |engine| Turn { threads, repetition, engine: *engine });
         (0..self.settings.repetitions).flat_map(of).collect()
     }
@@ -165,6 +169,13 @@ impl<'a> Bench<'a> {
     #[must_use]
     pub fn turns_of_written(&self, threads: usize) -> Vec<(Turn, EngineKind)> {
         let turns = self.turns_of(threads).into_iter();
+        turns.filter_map(|turn| Some((turn, turn.engine.kind?))).collect()
+    }
+
+    /// The measurements with one thread, of all writable engines, those that need a store included.
+    #[must_use]
+    pub(crate) fn turns_with_stores(&self) -> Vec<(Turn, EngineKind)> {
+        let turns = self.turns_over(&self.settings.engines, 1).into_iter();
         turns.filter_map(|turn| Some((turn, turn.engine.kind?))).collect()
     }
 

@@ -21,11 +21,18 @@ pub const ENGINES: &[Engine] = &[
     Engine::of(EngineKind::Tel),
     #[cfg(feature = "hybrid")]
     Engine::of(EngineKind::Hybrid),
+    #[cfg(feature = "lsm")]
+    Engine::of(EngineKind::Lsm),
 ];
 
 impl Engine {
     const fn of(kind: EngineKind) -> Self {
         Engine { name: kind.name(), description: kind.description(), kind: Some(kind) }
+    }
+
+    /// Returns true if a graph on the engine needs a store.
+    pub(crate) fn needs_store(self) -> bool {
+        self.kind.is_some_and(EngineKind::owns_files)
     }
 
     /// The static graph.

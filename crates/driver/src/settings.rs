@@ -146,6 +146,32 @@ impl Settings {
         }
     }
 
+    /// Maximum number of edges of a stream that a subscription pulls.
+    pub(crate) fn streamed_edges(&self) -> usize {
+        match self.extent {
+            Extent::Quick => 1 << 12,
+            Extent::Default => 1 << 22,
+            Extent::Full => usize::MAX,
+        }
+    }
+
+    /// Maximum number of edges that are put with pauses while a subscription pulls.
+    pub(crate) fn paused_edges(&self) -> usize {
+        match self.extent {
+            Extent::Quick => 100,
+            Extent::Default | Extent::Full => 10_000,
+        }
+    }
+
+    /// Number of batches of changes that a computation follows, and of single changes.
+    pub(crate) fn followed_changes(&self) -> (usize, usize) {
+        match self.extent {
+            Extent::Quick => (3, 100),
+            Extent::Default => (50, 20_000),
+            Extent::Full => (200, 200_000),
+        }
+    }
+
     /// Time that a writer is measured before a concurrent checkpoint begins.
     pub(crate) fn writer_window(&self) -> Duration {
         match self.extent {

@@ -180,6 +180,39 @@ fn a_checkpoint_reports_its_size_and_the_rate_of_the_writer() {
 }
 
 #[test]
+fn subscriptions_are_compared_with_the_writer_in_memory_and_in_stores() {
+    let report = run("kron-8", &["streams"], |settings| settings.repetitions = 1);
+    for place in ["", "-stored"] {
+        let row = |metric: &str| row(&report, "rapid", &format!("{metric}{place}"), 1);
+        for (metric, baseline) in [
+            ("throughput", "writer-throughput-unpulled"),
+            ("throughput-components", "writer-throughput-unpulled"),
+            ("writer-throughput", "writer-throughput-alone"),
+        ] {
+            let rate = row(metric);
+            let expected = rate.median / row(baseline).median;
+            assert!(close_to(rate.ratio.unwrap(), expected), "{rate:?} {expected}");
+            assert_eq!(rate.contract, rate.metric == "throughput");
+        }
+        assert!(row("writer-throughput-by-call").ratio.is_some());
+        for latency in ["latency-p50", "latency-p99-with-pauses"] {
+            assert!(row(latency).median > 0.0);
+        }
+    }
+}
+
+#[test]
+fn components_are_followed_on_every_engine() {
+    let engines: Vec<_> = ENGINES.iter().filter(|engine| engine.kind.is_some()).copied().collect();
+    let report = run("kron-8", &["follow"], |settings| settings.engines.clone_from(&engines));
+    for engine in engines {
+        let time = row(&report, engine.name, "time-1000", 1);
+        assert!(time.contract && time.baseline == Some("the kernel on a new snapshot"), "{time:?}");
+        assert!(row(&report, engine.name, "latency-p99.9", 1).median > 0.0);
+    }
+}
+
+#[test]
 fn stores_are_only_made_where_that_is_asked_for() {
     let data = DataSet::named("kron-5", 1, &Watch::default()).unwrap();
     let settings = Settings { workloads: vec![named("scan-ordered")], ..Settings::quick() };

@@ -4,6 +4,7 @@ mod batch_insert;
 mod buffered_insert;
 mod checkpoint;
 mod durable_ingest;
+mod follow;
 mod insert;
 pub mod kernels;
 mod load;
@@ -12,6 +13,7 @@ mod recovery;
 pub mod scan;
 mod search;
 mod snapshot;
+mod streams;
 mod synced_commits;
 mod update;
 
@@ -40,6 +42,8 @@ pub const WORKLOADS: &[&Workload] = &[
     &load::WORKLOAD,
     &recovery::WORKLOAD,
     &checkpoint::WORKLOAD,
+    &streams::WORKLOAD,
+    &follow::WORKLOAD,
 ];
 
 impl Settings {
