@@ -5,6 +5,7 @@ pub mod checkpoint;
 pub mod levels;
 pub mod log;
 pub mod properties;
+pub mod stream;
 
 use hedgerow_formats::{Batch, ErrorKind, GraphFormat, GraphReader, ReadOptions, VertexKey};
 use std::io::Cursor;

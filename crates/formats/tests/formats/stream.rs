@@ -5,7 +5,10 @@ use hedgerow_formats::{
     Edge, FormatError, GraphFormat, GraphReader, ReadOptions, StreamBatch, StreamForm, StreamOptions,
     StreamParser, StreamPlace, VertexKey,
 };
+use hedgerow_testing::damage::{damage, seeds};
 use proptest::prelude::*;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
 use std::fmt::Debug;
 
 /// The edges and the end of a stream.
@@ -180,4 +183,36 @@ fn edges_that_a_store_would_refuse_are_bad_where_they_stand() {
         parse::<u64>(&long, 1 << 16, 100, StreamOptions { skip_bad_lines: true, ..options });
     assert_eq!((found.edges.len(), parser.place()), (1, StreamPlace { bytes: 4, lines: 1 }));
     assert!(end.unwrap_err().to_string().contains("expected the line to end within"));
+}
+
+/// A short run of the fuzz target: its seeds, damaged at random, in every form.
+#[test]
+fn damage_reads_the_same_however_it_arrives() {
+    fn compare<K: VertexKey + Debug>(bytes: &[u8], options: StreamOptions) -> bool {
+        let ended = |(batch, parser, end): Parsed<K>| {
+            (batch, parser.place(), end.map_err(|error| error.to_string()))
+        };
+        let whole = ended(parse(bytes, bytes.len().max(1), usize::MAX, options));
+        assert_eq!(ended(parse(bytes, 7, 2, options)), whole, "{:?}", options.form);
+        whole.2.is_ok()
+    }
+    let mut random = StdRng::seed_from_u64(7);
+    let forms = [StreamForm::Lines, StreamForm::Operations, StreamForm::Pairs32, StreamForm::Pairs64];
+    let (mut good, mut bad) = (0, 0);
+    for seed in seeds("stream") {
+        for case in 0..300 {
+            let mut bytes = seed.clone();
+            if case > 0 {
+                damage(&mut bytes, &mut random);
+            }
+            for form in forms {
+                let options =
+                    StreamOptions { form, skip_bad_lines: case % 2 == 1, ..StreamOptions::default() };
+                let is_good = compare::<u64>(&bytes, options);
+                compare::<Box<str>>(&bytes, options);
+                *if is_good { &mut good } else { &mut bad } += 1;
+            }
+        }
+    }
+    assert!(good > 100 && bad > 100, "the damage is of one kind only: {good} good, {bad} bad");
 }

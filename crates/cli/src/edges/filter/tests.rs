@@ -141,9 +141,11 @@ fn nullable(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Value>
 }
 
 fn edge() -> impl Strategy<Value = Named> {
-    let whole = || number().prop_filter_map("no i64", |number| number.as_i64().map(Value::I64));
-    let huge = number().prop_filter_map("no u64", |number| number.as_u64().map(Value::U64));
-    let float = number().prop_filter_map("no f64", |number| number.as_f64().map(Value::F64));
+    // A number that the type cannot hold is null.
+    let as_value = |number: Option<Value>| number.unwrap_or(Value::Null);
+    let whole = || number().prop_map(move |number| as_value(number.as_i64().map(Value::I64)));
+    let huge = number().prop_map(move |number| as_value(number.as_u64().map(Value::U64)));
+    let float = number().prop_map(move |number| as_value(number.as_f64().map(Value::F64)));
     let flag = || nullable(any::<bool>().prop_map(Value::Bool));
     let times = || nullable(time().prop_map(Value::Timestamp));
     let pays =
