@@ -67,7 +67,7 @@ fn changed_unsafe_code() -> Result<Vec<Package>> {
 }
 
 /// Feature sets for lints of the library alone. Builds of other crates always enable more features.
-const FEATURES: [&str; 2] = ["rapid", "hybrid,kernels,lsm,serde,tel"];
+const FEATURES: [&str; 2] = ["rapid", "async,hybrid,kernels,lsm,serde,tel"];
 
 fn features() -> Result<()> {
     for features in FEATURES {

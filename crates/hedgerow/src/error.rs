@@ -26,8 +26,9 @@ pub enum ErrorKind {
     NotFound,
     /// There is a store where one was to be made. Open it, or choose another directory.
     Exists,
-    /// The store is open elsewhere: in another process, or in another part of this one. Nothing has
-    /// changed; try again when it is closed.
+    /// The store is open elsewhere, in another process or in another part of this one, or the name
+    /// of a subscription is in use. Nothing has changed; try again when the store is closed, or the
+    /// subscription dropped.
     Locked,
     /// The call's input does not fit the graph: a key of the wrong kind, an unknown label, a
     /// value of another type. Nothing has changed; correct the call.
@@ -159,6 +160,8 @@ impl Error {
                 ErrorKind::ChangesLost
             }
             Reason::NameInUse(_) => ErrorKind::Locked,
+            #[cfg(feature = "async")]
+            Reason::NoThread(_) => ErrorKind::Unsupported,
             Reason::NoScratch(_)
             | Reason::NoMemoryBudget(_)
             | Reason::NoEdgeLog(_)
@@ -382,6 +385,9 @@ pub(crate) enum Reason {
     NeedsStore(&'static str),
     #[error("the worker threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+    #[cfg(feature = "async")]
+    #[error("the thread that pulls changes could not be started: {0}")]
+    NoThread(std::io::Error),
     #[cfg(feature = "kernels")]
     #[error(transparent)]
     Kernel(hedgerow_kernels::KernelError),

@@ -241,6 +241,8 @@ mod stream;
 mod transaction;
 mod write_graph;
 
+#[cfg(feature = "async")]
+pub use changes::ChangeStream;
 #[cfg(feature = "kernels")]
 pub use changes::Kept;
 pub use changes::{

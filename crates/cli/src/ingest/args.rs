@@ -45,7 +45,7 @@ pub struct IngestArgs {
     #[arg(long, short)]
     pub follow: bool,
     /// Edges per commit at most; the default of the engine lsm depends on its memory [default:
-    /// 262144]
+    /// 1048576]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub batch: Option<NonZeroUsize>,
     /// The time after which edges are committed even if they are few, in seconds
@@ -72,7 +72,8 @@ pub struct IngestArgs {
     /// Count and skip invalid lines, instead of stopping
     #[arg(long, help_heading = "Input")]
     pub skip_bad_lines: bool,
-    /// Write a checkpoint at the end of the input, or leave the log as it is
+    /// Write a checkpoint at the end of the input, and with `auto` also whenever the log has grown
+    /// by 256 MiB and by the size of the last one; or leave the log as it is
     #[arg(long, value_enum, default_value_t = When::Auto)]
     pub checkpoint: When,
     /// Threads for commits; by default one per core

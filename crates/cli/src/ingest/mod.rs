@@ -6,9 +6,11 @@
 //! | `edge` | edges as they are committed, and their commit |
 //! | `position` | the position in the stream, which the store has with each commit |
 //! | `run` | commits what was read, by count and by time |
+//! | `checkpoints` | keeps the log of an endless stream short |
 //! | `live`, `report` | the figures while the stream is read, and at its end |
 
 mod args;
+mod checkpoints;
 mod edge;
 mod live;
 mod position;
@@ -25,6 +27,7 @@ use crate::interrupt::Interrupt;
 use crate::stored::target::Target;
 use crate::stored::{self, checkpoint, number};
 use crate::threads::cores;
+use checkpoints::LONG_LOG;
 use clap::ValueEnum;
 use edge::StreamEdge;
 use hedgerow::{ColumnType, KeyKind, VertexId};
@@ -39,7 +42,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
 /// Edges per commit at most, by default: with fewer, commits take a larger part of the time.
-const BATCH: usize = 1 << 18;
+const BATCH: usize = 1 << 20;
 
 /// Reads the stream to its end, or until a signal, and prints a summary.
 pub fn execute(args: &IngestArgs, console: &Console) -> Result<(), CliError> {
@@ -99,7 +102,15 @@ impl Context<'_> {
         let mut run = Run::<E>::new(&graph, target.label, (batch, args.within), start);
         let (sender, pieces) = sync_channel(PIECES_AHEAD);
         let reader = Reader::new(input, (begin, tail), self.options(), (args.follow, batch), sender);
-        let ran = run.run(reader, args.replayed, &pieces, &mut live, interrupt);
+        let failed = |error| {
+            console.note(&format!(
+                "the log of {} grows on without checkpoints: {error}",
+                target.path().display()
+            ));
+        };
+        let ran = checkpoints::beside(args.checkpoint, &graph, LONG_LOG, failed, || {
+            run.run(reader, args.replayed, &pieces, &mut live, interrupt)
+        });
         let is_over = |signal: &Option<_>| signal.is_none() || args.follow && !is_file;
         let ended = ran.and_then(|signal| {
             if is_over(&signal) {

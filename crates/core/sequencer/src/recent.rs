@@ -252,6 +252,17 @@ impl Following {
         self.recent.piece(at)
     }
 
+    /// Bytes of the commits from `at` on that are kept. O(pieces).
+    #[must_use]
+    pub fn bytes_from(&self, at: CommitTimestamp) -> usize {
+        let kept = self.recent.kept.lock();
+        let bytes = |piece: &CommitPiece| match piece.next() <= at {
+            true => 0,
+            false => piece.bytes_from(at.0.saturating_sub(piece.first.0) as usize),
+        };
+        kept.pieces.iter().map(|piece| bytes(piece)).sum::<usize>() + bytes(&kept.last)
+    }
+
     /// Waits until there is a commit `at`, at most for `time`.
     pub fn wait(&self, at: CommitTimestamp, time: Duration) {
         self.recent.wait(at, time);

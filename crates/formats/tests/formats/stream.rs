@@ -189,9 +189,8 @@ fn edges_that_a_store_would_refuse_are_bad_where_they_stand() {
 #[test]
 fn damage_reads_the_same_however_it_arrives() {
     fn compare<K: VertexKey + Debug>(bytes: &[u8], options: StreamOptions) -> bool {
-        let ended = |(batch, parser, end): Parsed<K>| {
-            (batch, parser.place(), end.map_err(|error| error.to_string()))
-        };
+        let ended =
+            |(batch, parser, end): Parsed<K>| (batch, parser.place(), end.map_err(|error| error.to_string()));
         let whole = ended(parse(bytes, bytes.len().max(1), usize::MAX, options));
         assert_eq!(ended(parse(bytes, 7, 2, options)), whole, "{:?}", options.form);
         whole.2.is_ok()

@@ -3,6 +3,7 @@
 use crate::data::{EdgeData, Names, Owner, Properties, Record, properties};
 use crate::error::Error;
 use crate::label::Label;
+use crate::read_graph::ReadGraph;
 use hedgerow_model as model;
 use hedgerow_model::{
     Column, EdgeValue, GrowingCatalog, KeyRef, LabelId, LabelSchema, RecordSchema, VertexId, ViewError,
@@ -145,6 +146,46 @@ impl<'c> ChangedEdge<'c> {
             return record.map(|record| T::from_record(record, &self.names())).transpose();
         }
         self.value.map(|value| T::from_value(Column::from_bits(value))).transpose()
+    }
+
+    /// Returns the data that the edge has in a state of its graph; `None` if it is not there. In
+    /// the state [before](crate::StreamView::before) the changes of a view, this is the value
+    /// before. O(log degree).
+    ///
+    /// ```
+    /// use hedgerow::prelude::*;
+    /// use hedgerow::{Change, SubscribeOptions};
+    ///
+    /// let graph = Graph::in_memory(GraphOptions::new().label::<f64>("owes"))?;
+    /// let owes = graph.label::<f64>("owes")?;
+    /// graph.put_edge_with(owes, 1, 2, 9.5)?;
+    /// let mut view = graph.follow(&SubscribeOptions::new().latest_only(true))?;
+    /// graph.put_edge_with(owes, 1, 2, 12.0)?;
+    /// graph.put_edge_with(owes, 2, 3, 0.5)?;
+    /// view.advance()?;
+    ///
+    /// let mut more = 0.0;
+    /// for change in view.changes().iter() {
+    ///     if let (Change::PutEdge(edge) | Change::DeleteEdge(edge), Some(before)) = (change, view.before()) {
+    ///         more += edge.data(owes)?.unwrap_or(0.0) - edge.data_in(before, owes)?.unwrap_or(0.0);
+    ///     }
+    /// }
+    /// assert_eq!(more, 3.0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The edges of the label carry data of another type; this is the deletion of all parallel
+    /// edges between two vertices; the state cannot be read.
+    pub fn data_in<T: EdgeData>(
+        &self,
+        state: &impl ReadGraph,
+        label: impl Into<Label<T>>,
+    ) -> Result<Option<T>, Error> {
+        match self.number {
+            None => state.get_edge(label, self.source, self.destination),
+            Some(number) => state.parallel_edge(label, self.source, self.destination, number),
+        }
     }
 
     /// Returns the properties of an edge with a record that was put.

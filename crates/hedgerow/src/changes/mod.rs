@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `options.rs` | where a subscription begins, and what it passes on |
 //! | `subscription.rs` | pulling, waiting, the hand-over from a snapshot |
+//! | `stream.rs` | subscriptions as asynchronous streams |
 //! | `source.rs` | the commits of an open graph, or of a store that another process writes |
 //! | `named.rs` | positions that a store keeps, with the state of a program |
 //! | `view.rs` | states, each with the changes that lead to it |
@@ -28,6 +29,8 @@ mod replica;
 mod retained;
 mod source;
 mod span;
+#[cfg(feature = "async")]
+mod stream;
 mod subscription;
 mod token;
 mod view;
@@ -40,6 +43,8 @@ pub use kept::Kept;
 pub use named::{NamedPosition, NamedSubscription};
 pub use options::{Begin, SubscribeOptions};
 pub use span::Span;
+#[cfg(feature = "async")]
+pub use stream::ChangeStream;
 pub use subscription::{Lag, Subscription};
 pub use token::{ChangeToken, InvalidToken};
 pub use view::StreamView;

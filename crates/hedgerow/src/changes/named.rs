@@ -138,11 +138,18 @@ impl Graph {
             let token =
                 ChangeToken { graph: manifest.store, at: entry.position, wall_clock: entry.wall_clock };
             let commits = newest.0.saturating_sub(entry.position.0);
-            let time = if commits == 0 { 0 } else { now.saturating_sub(entry.wall_clock) };
+            let lag = match commits {
+                0 => Lag::default(),
+                _ => Lag {
+                    commits,
+                    bytes: Some(journal.bytes_after(entry.position)),
+                    time: Duration::from_micros(now.saturating_sub(entry.wall_clock)),
+                },
+            };
             NamedPosition {
                 name: entry.name.clone(),
                 token,
-                lag: Lag { commits, time: Duration::from_micros(time) },
+                lag,
                 lost: manifest.oldest_readable.0.saturating_sub(entry.position.0),
                 state_bytes: entry.state.len(),
             }

@@ -118,6 +118,14 @@ impl Source {
         }
     }
 
+    /// Bytes of the commits to be read, if they are known.
+    pub(super) fn bytes_left(&self) -> Result<Option<u64>, Error> {
+        match self {
+            Source::Graph { shared, feed } => Ok(Some(feed.bytes_left(&shared.get()?.store))),
+            Source::Store(_) => Ok(None),
+        }
+    }
+
     /// The newest commit, durable or not if that is known, and the time by the clock of commits.
     pub(super) fn now(&self) -> Result<(CommitTimestamp, u64), Error> {
         match self {

@@ -71,14 +71,25 @@ impl std::fmt::Debug for Subscription {
 }
 
 /// The distance of a subscription from the newest commit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Lag {
     /// Number of commits that it has not pulled, durable or not.
     pub commits: u64,
+    /// Bytes of these commits in the log, or in memory. `None` if another process writes the store,
+    /// and only it knows. Of a [named](crate::Graph::subscriptions) one up to a segment of the log
+    /// more.
+    pub bytes: Option<u64>,
     /// The age of the state up to which it has pulled: the time since its last commit, or since it
     /// began there. Zero if there is no later commit.
     pub time: Duration,
+}
+
+/// None.
+impl Default for Lag {
+    fn default() -> Self {
+        Lag { commits: 0, bytes: Some(0), time: Duration::ZERO }
+    }
 }
 
 impl Graph {
@@ -284,15 +295,18 @@ impl Subscription {
     }
 
     /// Returns the distance from the newest commit; of a store that another process writes, from
-    /// the newest durable one. O(1).
+    /// the newest durable one. O(segments of the log), in memory O(its bytes / 64 KiB).
     ///
     /// # Errors
     /// The store is not there any more.
     pub fn lag(&self) -> Result<Lag, Error> {
         let (newest, now) = self.source.now()?;
         let commits = newest.0.saturating_sub(self.token.at.0);
-        let since = now.saturating_sub(self.seen);
-        Ok(Lag { commits, time: Duration::from_micros(if commits == 0 { 0 } else { since }) })
+        if commits == 0 {
+            return Ok(Lag::default());
+        }
+        let time = Duration::from_micros(now.saturating_sub(self.seen));
+        Ok(Lag { commits, bytes: self.source.bytes_left()?, time })
     }
 }
 
@@ -305,8 +319,13 @@ impl Iterator for Subscription {
             return None;
         }
         match self.pull_within(Duration::MAX) {
-            Err(error) if matches!(error.kind(), ErrorKind::Closed | ErrorKind::ReadOnly) => None,
+            Err(error) if is_end(&error) => None,
             pulled => Some(pulled),
         }
     }
+}
+
+/// Returns true if no more changes will come.
+pub(super) fn is_end(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Closed | ErrorKind::ReadOnly)
 }

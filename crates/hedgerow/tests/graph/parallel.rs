@@ -3,7 +3,7 @@
 
 use crate::oracle::ENGINES;
 use hedgerow::prelude::*;
-use hedgerow::{Topology, Version};
+use hedgerow::{Change, EdgeUpdate, SubscribeOptions, Topology, Version};
 use hedgerow_testing::cases::one_case_in;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -108,6 +108,33 @@ fn payments_of_a_store_come_back() {
         let found = between(&graph, 1, 2);
         assert_eq!((found.len(), found.last()), (35, Some(&(drawn, Payment::of(1)))), "{engine}");
         assert_eq!(found[1], (3, Payment::of(3)), "{engine}");
+    }
+}
+
+#[test]
+fn changes_tell_the_payment_before() {
+    for engine in ENGINES {
+        let graph = Graph::in_memory(options(Topology::Directed, engine)).unwrap();
+        let pays = graph.label::<Payment>("pays").unwrap();
+        for number in [7, 8] {
+            graph.put_parallel_edge(pays, 1, 2, number, Payment::of(number as u8)).unwrap();
+        }
+        let mut view = graph.follow(&SubscribeOptions::new()).unwrap();
+        graph.put_parallel_edge(pays, 1, 2, 7, Payment::of(1)).unwrap();
+        graph.put_parallel_edge(pays, 1, 2, 9, Payment::of(2)).unwrap();
+        graph.update_parallel_edge(pays, 1, 2, 8, &EdgeUpdate::delete()).unwrap();
+        assert!(view.advance().unwrap());
+        let amounts = |change: Change<'_>| match change {
+            Change::PutEdge(edge) | Change::DeleteEdge(edge) => {
+                let states = [view.before().unwrap(), view.snapshot()];
+                let amount = |state| edge.data_in(state, pays).unwrap().map(|payment| payment.amount);
+                Some((edge.number().unwrap(), states.map(amount)))
+            }
+            Change::PutVertex(_) | Change::DeleteVertex(_) => None,
+        };
+        let found: Vec<_> = view.changes().iter().filter_map(amounts).collect();
+        let expected = [(7, [Some(7.0), Some(1.0)]), (9, [None, Some(2.0)]), (8, [Some(8.0), None])];
+        assert_eq!(found, expected, "{engine}");
     }
 }
 

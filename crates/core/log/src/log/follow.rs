@@ -22,6 +22,12 @@ impl Log {
         Ok(())
     }
 
+    /// The number of the segment to which the next commit is appended, and the bytes that it has.
+    #[must_use]
+    pub fn end(&self) -> (u64, u64) {
+        self.tail.lock().end()
+    }
+
     /// Waits until there is a commit `at`, at most for `time`; it may not be durable then.
     ///
     /// # Errors

@@ -142,6 +142,11 @@ impl Tail {
         ended
     }
 
+    /// The segment in which the next commit will be, and the bytes of those before it there.
+    pub(super) fn end(&self) -> (u64, u64) {
+        (self.segment, self.position)
+    }
+
     fn content(&self, first: FirstTimes) -> SealedSegment {
         let FirstTimes { at, wall_clock } = self.last;
         SealedSegment { first: first.at, last: at, end: self.position, wall_clock }

@@ -61,6 +61,19 @@ impl CommitReader {
         self.next
     }
 
+    /// Bytes of the commits to be read in the segments of this manifest; in the first of them of
+    /// all commits, if none there was read. `bytes_of` returns those of a segment that may still
+    /// grow. O(segments).
+    pub fn bytes_left(&self, manifest: &Manifest, bytes_of: impl Fn(&SegmentEntry) -> u64) -> u64 {
+        let has_more = |entry: &&SegmentEntry| entry.sealed.is_none_or(|sealed| self.next <= sealed.last);
+        let left = |entry: &SegmentEntry| {
+            let bytes = entry.sealed.map_or_else(|| bytes_of(entry), |sealed| sealed.end);
+            let place = self.place.filter(|(number, _)| *number == entry.number);
+            bytes.saturating_sub(place.map_or(0, |(_, place)| place.position))
+        };
+        manifest.segments.iter().filter(has_more).map(left).sum()
+    }
+
     /// Passes over all commits up to `at`.
     pub fn pass_over(&mut self, at: CommitTimestamp) {
         self.next = self.next.max(at.next());

@@ -125,6 +125,15 @@ impl CommitFeed {
         CommitTimestamp(self.next.next().0 - 1)
     }
 
+    /// Bytes of the commits to be read, in the log or in memory. O(segments), or O(pieces).
+    #[must_use]
+    pub fn bytes_left(&self, store: &Store) -> u64 {
+        match &self.next {
+            Reader::Recent(following, next) => following.bytes_from(*next) as u64,
+            Reader::Log(reader) => store.journal().map_or(0, |journal| journal.bytes_left(reader)),
+        }
+    }
+
     /// Passes over all commits up to `at`.
     pub fn pass_over(&mut self, at: CommitTimestamp) {
         self.next.pass_over(at);

@@ -7,7 +7,7 @@ pub use recovery::Recovery;
 
 use crate::error::Error;
 use hedgerow_log::files::{EngineFiles, FileSystem, OpenMode};
-use hedgerow_log::{Body, Durability, Log, Manifest, SegmentEntry};
+use hedgerow_log::{Body, CommitReader, Durability, Log, Manifest, SegmentEntry};
 use hedgerow_model::CommitTimestamp;
 use hedgerow_sequencer::CommitLog;
 use hedgerow_sync::{Arc, Mutex, thread_local};
@@ -124,6 +124,21 @@ impl Journal {
     /// The path of the store.
     pub fn location(&self) -> PathBuf {
         self.files.location()
+    }
+
+    /// Bytes of the commits that `reader` has not read: see [`CommitReader::bytes_left`].
+    pub(crate) fn bytes_left(&self, reader: &CommitReader) -> u64 {
+        let end = self.log().ok().map(Log::end);
+        reader.bytes_left(&self.manifest(), |entry| match end {
+            Some((segment, bytes)) if segment <= entry.number => bytes * u64::from(segment == entry.number),
+            _ => self.bytes_of(entry),
+        })
+    }
+
+    /// Bytes of the commits after `at`, and of those before it in its segment. O(segments).
+    #[must_use]
+    pub fn bytes_after(&self, at: CommitTimestamp) -> u64 {
+        self.bytes_left(&CommitReader::after(Arc::clone(&self.files), at))
     }
 
     /// Bytes of a segment; 0 if it was removed meanwhile.

@@ -4,6 +4,7 @@
 mod followed;
 mod named;
 mod promises;
+mod streams;
 mod views;
 mod windows;
 

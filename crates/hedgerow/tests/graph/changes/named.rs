@@ -8,6 +8,8 @@ use hedgerow::{
     ReadGraph, SubscribeOptions, WriteGraph,
 };
 use hedgerow_testing::simulated::{SimulatedFiles, Survival};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,9 +22,9 @@ fn open(files: &SimulatedFiles, options: &GraphOptions) -> Graph {
 }
 
 /// Adds the destinations of all edges that the subscription has not seen, `at_once` changes at a
-/// time, and notes the sum each time.
-fn add_up(graph: &Graph, at_once: usize) -> Result<u64, Error> {
-    let mut subscription = graph.subscribe_as("sum", &from_the_first().at_once(at_once))?;
+/// time, and notes the sum under the name each time.
+fn add_up(graph: &Graph, name: &str, at_once: usize) -> Result<u64, Error> {
+    let mut subscription = graph.subscribe_as(name, &from_the_first().at_once(at_once))?;
     let state = subscription.state();
     let mut sum = if state.is_empty() { 0 } else { u64::from_le_bytes(state.try_into().unwrap()) };
     loop {
@@ -47,19 +49,19 @@ fn a_sum_goes_on_exactly_where_it_was_after_a_loss_of_power() {
     for engine in [&ENGINES[..], &own_files::ENGINES].concat() {
         let options = options(engine).threads(1).simulated();
         let work = |graph: &Graph| -> Result<u64, Error> {
-            add_up(graph, 2)?;
+            add_up(graph, "sum", 2)?;
             let mut next = graph.snapshot()?.degree(KNOWS, 0)? as u64;
             while next < EDGES {
                 next += 1;
                 graph.put_edge(KNOWS, 0, next)?;
                 if next.is_multiple_of(4) {
-                    add_up(graph, 2)?;
+                    add_up(graph, "sum", 2)?;
                 }
                 if next.is_multiple_of(6) {
                     graph.checkpoint(&CheckpointOptions::new())?;
                 }
             }
-            add_up(graph, 3)
+            add_up(graph, "sum", 3)
         };
         let mut operation = 1;
         loop {
@@ -78,6 +80,46 @@ fn a_sum_goes_on_exactly_where_it_was_after_a_loss_of_power() {
             operation += 1;
         }
         assert!(operation > 40);
+    }
+}
+
+/// Commits and adds up until something fails.
+fn work_without_end(
+    files: &SimulatedFiles,
+    options: &GraphOptions,
+    random: &mut StdRng,
+) -> Result<(), Error> {
+    let graph = options.open_on(Arc::new(files.clone()))?;
+    loop {
+        let (source, edges) = (random.random_range(0..9), random.random_range(1..5));
+        let destinations = (0..edges).map(|_| random.random_range(0..1_000_000_u64));
+        let edges: Vec<_> = destinations.map(|destination| (source, destination)).collect();
+        graph.ingest(KNOWS, &edges)?;
+        add_up(&graph, "sum", random.random_range(1..9))?;
+    }
+}
+
+/// The program ends 100 times at a random operation on the files; after each time the subscription
+/// goes on. In the end its state is that of one that reads everything without a break.
+#[test]
+fn a_program_that_ends_a_hundred_times_at_random_has_the_state_of_one_that_never_did() {
+    for (seed, engine) in (0..).zip([&ENGINES[..], &own_files::ENGINES].concat()) {
+        let options = options(engine).threads(1).simulated();
+        let mut random = StdRng::seed_from_u64(seed);
+        let mut files = SimulatedFiles::new(1);
+        let graph = options.create_on(Arc::new(files.clone())).unwrap();
+        drop(graph.subscribe_as("undisturbed", &from_the_first()).unwrap());
+        drop(graph);
+        for crash in 0..100 {
+            files.crash_at(files.operations() + random.random_range(1..400));
+            let ended = work_without_end(&files, &options, &mut random);
+            assert!(files.is_crashed(), "{ended:?}");
+            files = files.after_crash(Survival::ALL[random.random_range(0..Survival::ALL.len())], crash);
+        }
+        let graph = open(&files, &options);
+        let sum = add_up(&graph, "sum", 4).unwrap();
+        assert_eq!(sum, add_up(&graph, "undisturbed", usize::MAX).unwrap(), "{engine}");
+        assert!(graph.snapshot().unwrap().timestamp().0 > 100, "{engine}: too few commits");
     }
 }
 

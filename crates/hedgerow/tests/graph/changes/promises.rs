@@ -4,7 +4,7 @@ use crate::durability::own_files;
 use crate::oracle::ENGINES;
 use hedgerow::{
     Begin, Change, ChangeToken, CheckpointOptions, CommitTimestamp, Durability, EngineKind, ErrorKind, Graph,
-    GraphOptions, KeyKind, LabelId, Lag, ReadGraph, SubscribeOptions, WriteGraph,
+    GraphOptions, KeyKind, LabelId, Lag, ReadGraph, SubscribeOptions, Subscription, WriteGraph,
 };
 use hedgerow_testing::simulated::SimulatedFiles;
 use std::sync::Arc;
@@ -182,11 +182,35 @@ fn commits_have_times_and_lag_is_the_age_of_the_state() {
         assert_eq!(subscription.lag().unwrap(), Lag::default(), "there is nothing to pull");
         graph.put_edge(KNOWS, 1, 2).unwrap();
         clock.set(3_000_000);
-        assert_eq!(subscription.lag().unwrap(), Lag { commits: 1, time: Duration::from_secs(2) });
+        let lag = |subscription: &Subscription| {
+            let Lag { commits, bytes, time } = subscription.lag().unwrap();
+            assert!((1..200).contains(&bytes.unwrap()), "{bytes:?}");
+            (commits, time)
+        };
+        assert_eq!(lag(&subscription), (1, Duration::from_secs(2)));
         let changes = subscription.pull().unwrap();
         assert_eq!(changes.commits().map(|commit| commit.wall_clock()).collect::<Vec<_>>(), [1_500_000]);
         graph.put_edge(KNOWS, 1, 3).unwrap();
-        assert_eq!(subscription.lag().unwrap(), Lag { commits: 1, time: Duration::from_micros(1_500_000) });
+        assert_eq!(lag(&subscription), (1, Duration::from_micros(1_500_000)));
+    }
+}
+
+/// Bytes of the log, also across its segments, and of memory.
+#[test]
+fn lag_in_bytes_becomes_less_with_each_pull() {
+    let options = || options(EngineKind::default()).segment_bytes(1 << 14).simulated();
+    let in_store = options().create_on(Arc::new(SimulatedFiles::new(1))).unwrap();
+    for graph in [Graph::in_memory(options()).unwrap(), in_store] {
+        let mut subscription = graph.subscribe(&SubscribeOptions::new().at_once(100)).unwrap();
+        let edges: Vec<_> = (0..3000_u64).map(|number| (number % 7, number)).collect();
+        graph.put_each(KNOWS, &edges).unwrap();
+        let mut bytes = subscription.lag().unwrap().bytes.unwrap();
+        assert!((20 * 3000..200 * 3000).contains(&bytes), "{bytes} bytes");
+        while !subscription.pull().unwrap().is_empty() {
+            let before = std::mem::replace(&mut bytes, subscription.lag().unwrap().bytes.unwrap());
+            assert!(bytes < before, "{before} bytes, then {bytes}");
+        }
+        assert_eq!((subscription.lag().unwrap(), bytes), (Lag::default(), 0));
     }
 }
 
