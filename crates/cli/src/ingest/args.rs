@@ -73,7 +73,7 @@ pub struct IngestArgs {
     #[arg(long, help_heading = "Input")]
     pub skip_bad_lines: bool,
     /// Write a checkpoint at the end of the input, and with `auto` also whenever the log has grown
-    /// by 256 MiB and by the size of the last one; or leave the log as it is
+    /// by 32 MiB and by the size of the last one; or leave the log as it is
     #[arg(long, value_enum, default_value_t = When::Auto)]
     pub checkpoint: When,
     /// Threads for commits; by default one per core

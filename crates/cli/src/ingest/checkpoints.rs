@@ -1,4 +1,5 @@
-//! Checkpoints while a stream is read, without which the log of an endless one would fill the disk.
+//! Checkpoints while a stream is read: other processes read the graph from them, and without them
+//! the log of an endless stream would fill the disk.
 
 use crate::stored::checkpoint::When;
 use hedgerow::kernels::CancelToken;
@@ -8,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Bytes up to which the log grows in any case.
-pub const LONG_LOG: u64 = 256 << 20;
+pub const LONG_LOG: u64 = 32 << 20;
 
 /// The time between two looks at the log.
 const LOOK: Duration = Duration::from_millis(500);
