@@ -3,6 +3,7 @@
 mod changes;
 mod checks;
 mod doors;
+mod kafka;
 mod laboratory;
 mod run;
 mod sanitizers;
@@ -45,6 +46,9 @@ enum Task {
     },
     /// Installs the programs that tests drive below `target/tools`, unless they are there already.
     Tools,
+    /// The lints and tests of the command with the feature `kafka`, against a broker that Maven
+    /// fetches into `target/kafka` (needs Java).
+    Kafka,
     /// The concurrency models under the model checker.
     Shuttle {
         /// Random schedules per model.
@@ -93,6 +97,7 @@ fn main() -> Result<()> {
         Task::CliDocs => checks::write_tables_of_options(),
         Task::Doors { list } => doors::print(list),
         Task::Tools => tools::install_checker(),
+        Task::Kafka => kafka::test(),
         Task::Shuttle { iterations } => checks::report(&checks::shuttle(iterations)?, begin),
         Task::Miri => checks::report(&sanitizers::miri(&with_unsafe_code()?, Extent::Full)?, begin),
         Task::Asan => checks::report(&sanitizers::address_of_all()?, begin),

@@ -10,6 +10,7 @@
 //! | `run`, `convert`, `stats`, `generate`, `demo`, `bench`, `completions`, `man` | the commands |
 //! | `edges` | the edges of a store by conditions, and aggregates over them |
 //! | `import`, `ingest`, `export`, `objects`, `maintenance` | the commands on stores: whole graphs, streams, single vertices and edges, the store itself |
+//! | `kafka` | a topic of Kafka as a source of edges, and as a destination of changes |
 //! | `changes` | the past of a store: its commits, their changes, differences of states, erasure |
 //! | `shell` | many commands on one open store |
 //! | `console`, `progress`, `text`, `keys`, `listing` | output for users; `results`: the contents of result files |
@@ -37,6 +38,7 @@ mod import;
 mod ingest;
 mod input;
 mod interrupt;
+mod kafka;
 mod keys;
 mod lint;
 mod listing;

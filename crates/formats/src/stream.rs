@@ -115,6 +115,14 @@ impl<K: VertexKey> StreamParser<K> {
         self.place
     }
 
+    /// Goes to the beginning of another part of the stream, such as a message, which errors call
+    /// `name`. A first line with the names of columns is not expected there.
+    pub fn restart(&mut self, name: impl AsRef<Path>) {
+        self.path = name.as_ref().into();
+        self.place = StreamPlace::default();
+        self.may_be_header = false;
+    }
+
     /// Lines skipped so far.
     #[must_use]
     pub fn skipped(&self) -> &SkippedLines {

@@ -1,5 +1,6 @@
 //! Options of `hedgerow log`, `changes`, `diff` and `erase`.
 
+use crate::kafka::{SCHEME, TopicAddress};
 use crate::objects::VerticesArgs;
 use crate::options::{MemoryArgs, at_least_one, past_time, result_file};
 use crate::stored::args::StorePlace;
@@ -20,7 +21,8 @@ Examples:
   hedgerow changes bank --follow
   hedgerow changes bank --from yesterday --to 12h --label pays
   hedgerow changes bank --from start --follow --json
-  hedgerow changes bank --from 1200 --to 1300 --csv > changes.csv";
+  hedgerow changes bank --from 1200 --to 1300 --csv > changes.csv
+  hedgerow changes bank --from start --to kafka://localhost:9092/bank --follow";
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
@@ -73,9 +75,10 @@ pub struct ChangesArgs {
     /// [default: now with --follow, else the oldest commit of the log]
     #[arg(long, value_name = "A", value_parser = position)]
     pub from: Option<Position>,
-    /// End with this commit, or with the last one at this time
-    #[arg(long, value_name = "B", value_parser = end)]
-    pub to: Option<StateArg>,
+    /// End with this commit, or with the last one at this time; or, as kafka://HOST:PORT/TOPIC,
+    /// write the changes to this topic of Kafka, after those that it has of the store
+    #[arg(long, value_name = "B", value_parser = to)]
+    pub to: Option<To>,
     /// Wait for more changes, until Ctrl-C; another process may write them
     #[arg(long, short)]
     pub follow: bool,
@@ -98,6 +101,13 @@ pub struct ChangesArgs {
     pub json: bool,
 }
 
+/// The end of the changes that are printed, or the topic to which all are written.
+#[derive(Clone, Debug)]
+pub enum To {
+    State(StateArg),
+    Topic(TopicAddress),
+}
+
 /// A place among the changes of a store.
 #[derive(Clone, Copy, Debug)]
 pub enum Position {
@@ -118,6 +128,14 @@ fn position(text: &str) -> Result<Position, String> {
     token().or_else(|_| end(text).map(Position::State)).map_err(|_| {
         "expected a commit, `start`, `now`, a time such as 12h, yesterday, 2026-01-31 or 2026-01-31T12:00:00Z, or a token".to_owned()
     })
+}
+
+/// Parses the end of the changes, or a topic.
+fn to(text: &str) -> Result<To, String> {
+    match text.starts_with(SCHEME) {
+        true => text.parse().map(To::Topic),
+        false => end(text).map(To::State),
+    }
 }
 
 /// Parses the last state of which changes are printed.

@@ -133,6 +133,10 @@ pub enum CliError {
     /// An error specific to graphs in stores.
     #[error(transparent)]
     Stored(#[from] StoredError),
+    /// A topic could not be read or written.
+    #[cfg(feature = "kafka")]
+    #[error(transparent)]
+    Kafka(#[from] crate::kafka::KafkaError),
     /// The benchmark gave no figures.
     #[error(transparent)]
     Bench(#[from] BenchError),
@@ -277,6 +281,8 @@ impl CliError {
             | CliError::EmptyGraph(_)
             | CliError::NoWeight { .. }
             | CliError::BadWeight { .. } => 3,
+            #[cfg(feature = "kafka")]
+            CliError::Kafka(error) => error.exit_code(),
             CliError::Graph(error) => graph_exit_code(error),
             CliError::Static(_) => FULL,
             CliError::Bench(error) => bench_exit_code(error),
@@ -307,6 +313,15 @@ impl CliError {
             | CliError::BenchInterrupted(signal)
             | CliError::Stored(StoredError::Interrupted { signal, .. }) => Some(*signal),
             _ => None,
+        }
+    }
+
+    /// Returns true if the cause is a broker that may answer later.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            #[cfg(feature = "kafka")]
+            CliError::Kafka(error) => error.is_passing(),
+            _ => false,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The record that the last import or stream left in a store.
 
 use super::position::Position;
-use crate::ingest;
+use crate::ingest::{self, Read, ReadBytes};
 use crate::text;
 use serde::Serialize;
 use std::fmt;
@@ -26,12 +26,25 @@ pub enum Noted {
         finished: bool,
         input: String,
         label: String,
-        /// The read part of the input.
-        bytes: u64,
-        lines: u64,
+        #[serde(flatten)]
+        read: ReadPart,
     },
     /// Another program's record, in its own format.
     Other { bytes: usize },
+}
+
+/// The read part of a stream.
+#[derive(Debug, Serialize)]
+pub struct ReadPart {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<u64>,
+    /// The next offset of each partition of a topic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offsets: Option<Vec<i64>>,
+    #[serde(skip)]
+    read: Read,
 }
 
 impl Noted {
@@ -39,8 +52,8 @@ impl Noted {
     pub fn of(bytes: &[u8]) -> Self {
         if let Some(position) = ingest::Position::decode(bytes) {
             let ingest::Position { finished, stream, read } = position;
-            let (bytes, lines) = (read.bytes, read.lines);
-            return Noted::Ingest { finished, input: stream.name, label: stream.label, bytes, lines };
+            let read = ReadPart::of(read);
+            return Noted::Ingest { finished, input: stream.name, label: stream.label, read };
         }
         match Position::decode(bytes) {
             None => Noted::Other { bytes: bytes.len() },
@@ -63,14 +76,24 @@ impl Noted {
             Noted::Import { files, .. } => {
                 format!("an import into {store} was interrupted: of {}", files.join(", "))
             }
-            Noted::Ingest { input, bytes, .. } => {
-                let bytes = text::counted(*bytes, "byte", "bytes");
-                format!("{store} has {bytes} of {input}, and `hedgerow ingest` has not read the rest")
+            Noted::Ingest { input, read, .. } => {
+                format!("{store} has {} of {input}, and `hedgerow ingest` has not read the rest", read.read)
             }
             Noted::Other { .. } => {
                 format!("another program imports into {store}, and notes there how far it is")
             }
         })
+    }
+}
+
+impl ReadPart {
+    fn of(read: Read) -> Self {
+        let lines = match read {
+            Read::Bytes(ReadBytes { lines, .. }) => Some(lines),
+            Read::Records(_) => None,
+        };
+        let offsets = read.offsets().map(<[_]>::to_vec);
+        ReadPart { bytes: read.bytes(), lines, offsets, read }
     }
 }
 
@@ -82,9 +105,9 @@ impl fmt::Display for Noted {
                 let edges = text::counted(*edges_of_file, "edge", "edges");
                 write!(f, "interrupted in {file} after {edges}; the files were {}", files.join(", "))
             }
-            Noted::Ingest { finished, input, bytes, .. } => {
+            Noted::Ingest { finished, input, read, .. } => {
                 let state = if *finished { "finished" } else { "not finished" };
-                write!(f, "{state}, {} of {input}", text::counted(*bytes, "byte", "bytes"))
+                write!(f, "{state}, {} of {input}", read.read)
             }
             Noted::Other { bytes } => write!(f, "by another program, which noted {bytes} bytes"),
         }

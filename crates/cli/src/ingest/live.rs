@@ -1,13 +1,12 @@
 //! The figures of a stream while it is read.
 
-use super::reader::size;
+use super::input::Extent;
 use super::run::Totals;
 use crate::console::{Console, Format};
 use crate::error::CliError;
 use crate::{progress, text};
 use indicatif::ProgressBar;
 use serde::Serialize;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The time between two lines of JSON.
@@ -19,13 +18,12 @@ const REDRAW: Duration = Duration::from_millis(200);
 /// Shows figures: on a terminal a bar, as JSON a line per second.
 pub struct Live<'a> {
     console: &'a Console,
-    input: PathBuf,
-    is_file: bool,
+    extent: Extent,
     follows: bool,
     bar: ProgressBar,
     started: Instant,
-    /// The totals of the last line, and its time.
-    before: (Totals, Instant),
+    /// The changes up to the last line, and its time.
+    before: (u64, Instant),
 }
 
 /// A line of JSON.
@@ -37,9 +35,14 @@ struct Line {
     deletions: u64,
     commits: u64,
     /// The end of the committed part.
-    bytes: u64,
+    bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offsets: Option<Vec<i64>>,
     /// Bytes of a file after that.
     lag_bytes: Option<u64>,
+    /// Records of a topic that were not read yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lag_records: Option<u64>,
     /// The age of the last commit.
     age_seconds: Option<text::Seconds>,
     /// Since the line before, with deletions.
@@ -47,11 +50,14 @@ struct Line {
 }
 
 impl<'a> Live<'a> {
-    pub fn new(console: &'a Console, input: PathBuf, (is_file, follows): (bool, bool)) -> Self {
-        let total = if follows { None } else { size(&input, is_file) };
-        let bar = progress::of_bytes(console, "reading", total);
+    pub fn new(console: &'a Console, extent: Extent, follows: bool) -> Self {
+        let bar = match extent {
+            Extent::Topic => progress::spinner(console, "reading"),
+            Extent::File(_) if !follows => progress::of_bytes(console, "reading", extent.bytes()),
+            Extent::File(_) | Extent::Pipe => progress::of_bytes(console, "reading", None),
+        };
         let started = Instant::now();
-        Live { console, input, is_file, follows, bar, started, before: (Totals::default(), started) }
+        Live { console, extent, follows, bar, started, before: (0, started) }
     }
 
     /// Shows the totals, if it is time.
@@ -62,14 +68,15 @@ impl<'a> Live<'a> {
             return Ok(());
         }
         let line = self.line(totals, elapsed);
-        self.before = (totals.clone(), Instant::now());
+        self.before = (line.changes(), Instant::now());
         if self.console.is_json() {
             return self.console.with(Format::JsonLines).print(&line, |_| String::new());
         }
-        self.bar.set_position(line.bytes);
+        self.bar.set_position(line.bytes.unwrap_or_default());
         let rate = text::edges_per_second(line.changes(), line.seconds.0);
-        let lag = line.lag_bytes.filter(|_| self.follows);
-        let lag = lag.map_or(String::new(), |bytes| format!(", {} behind", text::Bytes(bytes)));
+        let lag = line.lag_bytes.map(|bytes| text::Bytes(bytes).to_string());
+        let lag = lag.or(line.lag_records.map(|records| text::counted(records, "record", "records")));
+        let lag = lag.filter(|_| self.follows).map_or(String::new(), |lag| format!(", {lag} behind"));
         let age = line.age_seconds.map_or(String::new(), |age| format!(", last commit {age} ago"));
         self.bar.set_message(format!("{} edges, {rate}{lag}{age}", text::Count(line.changes())));
         Ok(())
@@ -81,8 +88,9 @@ impl<'a> Live<'a> {
     }
 
     fn line(&self, totals: &Totals, elapsed: Duration) -> Line {
-        let Totals { edges, deletions, commits, bytes, last, .. } = *totals;
-        let before = self.before.0.edges + self.before.0.deletions;
+        let Totals { edges, deletions, commits, ref read, behind, last, .. } = *totals;
+        let bytes = read.bytes();
+        let size = self.extent.bytes();
         Line {
             ended: false,
             seconds: text::Seconds(self.started.elapsed()),
@@ -90,9 +98,11 @@ impl<'a> Live<'a> {
             deletions,
             commits,
             bytes,
-            lag_bytes: size(&self.input, self.is_file).map(|size| size.saturating_sub(bytes)),
+            offsets: read.offsets().map(<[_]>::to_vec),
+            lag_bytes: size.zip(bytes).map(|(size, bytes)| size.saturating_sub(bytes)),
+            lag_records: behind,
             age_seconds: last.map(|last| text::Seconds(last.elapsed())),
-            edges_per_second: text::rate(edges + deletions - before, elapsed),
+            edges_per_second: text::rate(edges + deletions - self.before.0, elapsed),
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! | file | purpose |
 //! |---|---|
+//! | `input` | a file, a pipe or a topic |
 //! | `reader` | reads a file that grows, or a pipe, and parses it on a thread of its own |
 //! | `edge` | edges as they are committed, and their commit |
 //! | `position` | the position in the stream, which the store has with each commit |
@@ -12,6 +13,7 @@
 mod args;
 mod checkpoints;
 mod edge;
+mod input;
 mod live;
 mod position;
 mod reader;
@@ -19,7 +21,10 @@ mod report;
 mod run;
 
 pub use args::IngestArgs;
-pub use position::Position;
+pub use edge::StreamEdge;
+pub use input::Source;
+pub use position::{Position, Read, ReadBytes, ReadRecords};
+pub use reader::Piece;
 
 use crate::console::{Console, Format};
 use crate::error::{CliError, StoredError};
@@ -29,12 +34,11 @@ use crate::stored::{self, checkpoint, number};
 use crate::threads::cores;
 use checkpoints::LONG_LOG;
 use clap::ValueEnum;
-use edge::StreamEdge;
 use hedgerow::{ColumnType, KeyKind, VertexId};
 use hedgerow_formats::{StreamOptions, VertexKey};
+use input::Input;
 use live::Live;
-use position::{Read, Stream};
-use reader::{Input, Reader};
+use position::Stream;
 use report::Ingested;
 use run::{PIECES_AHEAD, Run};
 use std::num::NonZeroUsize;
@@ -59,7 +63,7 @@ pub fn execute(args: &IngestArgs, console: &Console) -> Result<(), CliError> {
         let (label, declared) = (target.schema.name.clone(), number::describe(column));
         return Err(StoredError::Value { given, label, declared }.into());
     }
-    let input = Input::open(&args.file)?;
+    let input = Input::open(args)?;
     let context = Context { args, target: &target, console };
     match (target.keys, target.is_weighted()) {
         (KeyKind::String, false) => context.ingest::<(Box<str>, Box<str>)>(input),
@@ -88,30 +92,27 @@ impl Context<'_> {
         let graph = interrupt.or_interrupted(target.open(args.wait, interrupt))?;
         stored::note_clock(&graph, target.path(), console);
         let stream = self.stream(&input);
-        let comes_again = input.is_file() || args.replayed;
-        let begin = match args.anew {
-            true => Read::default(),
+        let (extent, is_kept) = (input.extent(), input.is_kept());
+        let comes_again = is_kept || args.replayed;
+        let last = match args.anew {
+            true => None,
             false => stream.begin(graph.input_position().as_deref(), comes_again, target.path())?,
         };
-        let skips = args.replayed || !input.is_file();
-        let tail = if skips { Vec::new() } else { input.go_to(&begin)? };
-        let (path, is_file) = (input.path().to_owned(), input.is_file());
-        let mut live = Live::new(console, path, (is_file, args.follow && is_file));
+        let begin = input.begin(last)?;
         let batch = target.chunk.map_or(BATCH, NonZeroUsize::get);
-        let start = Position { stream, read: begin, finished: false };
-        let mut run = Run::<E>::new(&graph, target.label, (batch, args.within), start);
         let (sender, pieces) = sync_channel(PIECES_AHEAD);
-        let reader = Reader::new(input, (begin, tail), self.options(), (args.follow, batch), sender);
+        let source = input.source::<E>(begin.clone(), self.options(), (args, batch), sender)?;
+        let mut live = Live::new(console, extent, args.follow && is_kept);
+        let start = Position { stream, read: begin.clone(), finished: false };
+        let mut run = Run::<E>::new(&graph, target.label, (batch, args.within), start);
         let failed = |error| {
-            console.note(&format!(
-                "the log of {} grows on without checkpoints: {error}",
-                target.path().display()
-            ));
+            let path = target.path().display();
+            console.note(&format!("the log of {path} grows on without checkpoints: {error}"));
         };
         let ran = checkpoints::beside(args.checkpoint, &graph, LONG_LOG, failed, || {
-            run.run(reader, args.replayed, &pieces, &mut live, interrupt)
+            run.run(source, &pieces, &mut live, interrupt)
         });
-        let is_over = |signal: &Option<_>| signal.is_none() || args.follow && !is_file;
+        let is_over = |signal: &Option<_>| signal.is_none() || args.follow && !is_kept;
         let ended = ran.and_then(|signal| {
             if is_over(&signal) {
                 run.finish()?;
@@ -137,7 +138,7 @@ impl Context<'_> {
         let figures = (&run.totals, started.elapsed(), signal);
         let ingested = Ingested::new(args, target, &graph, &begin, figures, written)?;
         let lines = if console.is_json() { console.with(Format::JsonLines) } else { *console };
-        let printed = lines.summarize(None, &ingested, |ingested| ingested.describe(&run.totals.skipped));
+        let printed = lines.summarize(None, &ingested, |ingested| ingested.describe(&run.totals));
         printed.map_err(|error| error.but("everything that was read is committed"))
     }
 

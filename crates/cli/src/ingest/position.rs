@@ -2,7 +2,9 @@
 
 use crate::error::StoredError;
 use crate::import::Noted;
+use crate::text;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::path::Path;
 
 /// Identifies the program and the format of a position.
@@ -23,7 +25,7 @@ pub struct Position {
 /// A stream, and the options for reading it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stream {
-    /// The path of the file, or the name of a pipe.
+    /// The path of the file, or the name of a pipe or a topic.
     pub name: String,
     /// The label that the edges have.
     pub label: String,
@@ -32,8 +34,27 @@ pub struct Stream {
 }
 
 /// The read part of a stream.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Read {
+    /// Of a file or a pipe.
+    Bytes(ReadBytes),
+    /// Of a topic.
+    Records(ReadRecords),
+}
+
+/// The read part of a topic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadRecords {
+    /// The id of the topic, which another one of the same name does not have.
+    pub topic: String,
+    /// The next offset of each partition.
+    pub offsets: Vec<i64>,
+}
+
+/// The read part of a file or a pipe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Read {
+pub struct ReadBytes {
     pub bytes: u64,
     pub lines: u64,
     /// The checksum of all these bytes.
@@ -70,19 +91,55 @@ impl Position {
     }
 }
 
+impl Read {
+    /// The number of bytes, unless it is a topic.
+    pub fn bytes(&self) -> Option<u64> {
+        match self {
+            Read::Bytes(read) => Some(read.bytes),
+            Read::Records(_) => None,
+        }
+    }
+
+    /// The next offset of each partition of a topic.
+    pub fn offsets(&self) -> Option<&[i64]> {
+        match self {
+            Read::Bytes(_) => None,
+            Read::Records(read) => Some(&read.offsets),
+        }
+    }
+}
+
+/// The length, in words.
+impl fmt::Display for Read {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Read::Bytes(read) => f.write_str(&text::counted(read.bytes, "byte", "bytes")),
+            Read::Records(read) => {
+                let offsets: Vec<_> = read.offsets.iter().map(i64::to_string).collect();
+                write!(f, "the records before the offsets {}", offsets.join(", "))
+            }
+        }
+    }
+}
+
 impl Stream {
-    /// The place to begin in this stream, from what the store has noted. Only a stream that
-    /// `comes_again` has such a place; a pipe's may be given up.
+    /// The part of this stream that the store has noted; `None` to begin anew. Only a stream that
+    /// `comes_again` has such a part; a pipe's may be given up.
     ///
     /// # Errors
     /// The store has not read another input to its end.
-    pub fn begin(&self, noted: Option<&[u8]>, comes_again: bool, store: &Path) -> Result<Read, StoredError> {
-        let Some(noted) = noted else { return Ok(Read::default()) };
+    pub fn begin(
+        &self,
+        noted: Option<&[u8]>,
+        comes_again: bool,
+        store: &Path,
+    ) -> Result<Option<Read>, StoredError> {
+        let Some(noted) = noted else { return Ok(None) };
         match Position::decode(noted) {
-            Some(last) if last.stream == *self => Ok(if comes_again { last.read } else { Read::default() }),
+            Some(last) if last.stream == *self => Ok(comes_again.then_some(last.read)),
             _ => Noted::of(noted)
                 .unfinished(store)
-                .map_or(Ok(Read::default()), |message| Err(StoredError::OtherImport(message))),
+                .map_or(Ok(None), |message| Err(StoredError::OtherImport(message))),
         }
     }
 }
@@ -97,19 +154,19 @@ mod tests {
 
     #[test]
     fn a_stream_goes_on_and_another_one_must_wait_for_its_end() {
-        let read = Read { bytes: 12, lines: 3, checksum: 5, tail: 6 };
-        let noted = |finished| Position { stream: stream("a"), read, finished }.encode();
+        let read = Read::Bytes(ReadBytes { bytes: 12, lines: 3, checksum: 5, tail: 6 });
+        let noted = |finished| Position { stream: stream("a"), read: read.clone(), finished }.encode();
         let begin = |name: &str, noted: &[u8], comes_again| {
             stream(name).begin(Some(noted), comes_again, Path::new("store")).ok()
         };
-        let (start, none) = (Some(Read::default()), None);
+        let (start, none) = (|| Some(None), || None);
         for (name, finished, comes_again, expected) in [
-            ("a", false, true, Some(read)),
-            ("a", true, true, Some(read)),
-            ("a", false, false, start),
-            ("b", true, true, start),
-            ("b", false, true, none),
-            ("b", false, false, none),
+            ("a", false, true, Some(Some(read.clone()))),
+            ("a", true, true, Some(Some(read.clone()))),
+            ("a", false, false, start()),
+            ("b", true, true, start()),
+            ("b", false, true, none()),
+            ("b", false, false, none()),
         ] {
             assert_eq!(
                 begin(name, &noted(finished), comes_again),
@@ -119,5 +176,21 @@ mod tests {
         }
         assert_eq!(begin("a", b"7", true), None, "another program's");
         assert_eq!(Position::decode(&noted(true)).map(|position| position.encode()), Some(noted(true)));
+    }
+
+    #[test]
+    fn positions_of_files_and_topics_keep_their_form() {
+        let bytes = Read::Bytes(ReadBytes { bytes: 12, lines: 3, checksum: 5, tail: 6 });
+        let records = Read::Records(ReadRecords { topic: "t".into(), offsets: vec![0, 1 << 40] });
+        let stream_form = r#""name":"a","label":"edge","format":"edges","columns":"auto","#;
+        for (read, form) in [
+            (bytes, r#""bytes":12,"lines":3,"checksum":5,"tail":6"#),
+            (records, r#""topic":"t","offsets":[0,1099511627776]"#),
+        ] {
+            let position = Position { stream: stream("a"), read, finished: true };
+            let expected = format!(r#"{{"ingester":"{INGESTER}",{stream_form}{form},"finished":true}}"#);
+            assert_eq!(String::from_utf8(position.encode()), Ok(expected));
+            assert_eq!(Position::decode(&position.encode()), Some(position));
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Reads a stream and parses it, on a thread of its own.
 
 use super::edge::StreamEdge;
-use super::position::{Read, TAIL};
+use super::input::Source;
+use super::position::{Read, ReadBytes, TAIL};
 use crate::error::{CliError, StoredError};
 use crate::import::can_be_read_again;
 use crate::options::STANDARD_INPUT;
@@ -21,8 +22,8 @@ const BLOCK: usize = 128 << 10;
 /// The time between two looks at the end of a file.
 const NAP: Duration = Duration::from_millis(10);
 
-/// The bytes of a stream.
-pub struct Input {
+/// A file or a pipe.
+pub struct Bytes {
     path: PathBuf,
     bytes: Box<dyn io::Read + Send>,
     /// True for a file, which may grow; false for a pipe.
@@ -36,41 +37,45 @@ pub struct Piece<E> {
     pub deletions: Vec<usize>,
     /// The stream up to the last edge.
     pub read: Read,
+    /// The records of a topic that come after these.
+    pub behind: Option<u64>,
     /// The time when they were read.
     pub at: Instant,
     /// The lines skipped so far, if there are more than before.
     pub skipped: Option<SkippedLines>,
 }
 
-/// Reads a stream.
+/// Reads a file or a pipe.
 pub struct Reader<E: StreamEdge> {
-    pub input: Input,
-    pub parser: StreamParser<E::Key>,
+    input: Bytes,
+    parser: StreamParser<E::Key>,
     /// The stream up to the last edge.
-    pub read: Read,
+    read: ReadBytes,
     /// The last bytes of that part.
-    pub tail: Vec<u8>,
+    tail: Vec<u8>,
+    /// The input first comes again.
+    skips: bool,
     /// Wait for more at the end of a file.
-    pub follows: bool,
+    follows: bool,
     /// The largest number of edges in a piece.
-    pub most: usize,
-    pub pieces: SyncSender<Piece<E>>,
+    most: usize,
+    pieces: SyncSender<Piece<E>>,
     /// Stops the reading.
-    pub stop: CancelToken,
+    stop: CancelToken,
 }
 
-impl Input {
+impl Bytes {
     /// Opens a file or a pipe.
     pub fn open(path: &Path) -> Result<Self, CliError> {
         if path == Path::new(STANDARD_INPUT) {
             let path = "standard input".into();
-            return Ok(Input { path, bytes: Box::new(io::stdin()), is_file: false });
+            return Ok(Bytes { path, bytes: Box::new(io::stdin()), is_file: false });
         }
         if path.is_dir() {
             return Err(FormatError::NotAFile { path: path.into(), found: "this is a directory" }.into());
         }
         let file = File::open(path).map_err(|source| io_error(path, "open", source))?;
-        Ok(Input { path: path.into(), bytes: Box::new(file), is_file: can_be_read_again(path) })
+        Ok(Bytes { path: path.into(), bytes: Box::new(file), is_file: can_be_read_again(path) })
     }
 
     /// The name, independent of the current directory.
@@ -88,13 +93,13 @@ impl Input {
     }
 
     /// The size of the file.
-    pub fn size(&self) -> Option<u64> {
-        size(&self.path, self.is_file)
+    fn size(&self) -> Option<u64> {
+        self.is_file.then(|| fs::metadata(&self.path).ok()).flatten().map(|metadata| metadata.len())
     }
 
     /// Goes to the end of what is `read` of a file, after a check that the file is the same.
     /// Returns the last bytes before.
-    pub fn go_to(&mut self, read: &Read) -> Result<Vec<u8>, CliError> {
+    fn go_to(&mut self, read: &ReadBytes) -> Result<Vec<u8>, CliError> {
         let before = read.bytes.min(TAIL as u64);
         let mut tail = vec![0; before as usize];
         let found = File::open(&self.path).and_then(|mut file| {
@@ -115,7 +120,7 @@ impl Input {
     }
 
     /// The error for an input that is not the one that was read.
-    fn is_another(&self, read: &Read) -> CliError {
+    fn is_another(&self, read: &ReadBytes) -> CliError {
         let (path, bytes) = (self.path.display(), text::counted(read.bytes, "byte", "bytes"));
         let message = match self.size() {
             Some(size) if size < read.bytes => format!(
@@ -130,34 +135,17 @@ impl Input {
     }
 }
 
-/// The size of a file; `None` of a pipe.
-pub fn size(path: &Path, is_file: bool) -> Option<u64> {
-    is_file.then(|| fs::metadata(path).ok()).flatten().map(|metadata| metadata.len())
-}
-
 fn io_error(path: &Path, action: &'static str, source: io::Error) -> CliError {
     FormatError::Io { path: path.into(), action, source }.into()
 }
 
-impl<E: StreamEdge> Reader<E> {
-    /// A reader of the input after what is `read` of it.
-    pub fn new(
-        input: Input,
-        (read, tail): (Read, Vec<u8>),
-        options: StreamOptions,
-        (follows, most): (bool, usize),
-        pieces: SyncSender<Piece<E>>,
-    ) -> Self {
-        let place = StreamPlace { bytes: read.bytes, lines: read.lines };
-        let parser = StreamParser::new(&input.path, options, place);
-        let follows = follows && input.is_file;
-        Reader { input, parser, read, tail, follows, most, pieces, stop: CancelToken::new() }
+impl<E: StreamEdge> Source for Reader<E> {
+    fn stop(&self) -> CancelToken {
+        self.stop.clone()
     }
 
-    /// Reads up to the end, or until it is stopped, and sends all edges. With `skips`, the input
-    /// first comes again.
-    pub fn run(mut self, skips: bool) -> Result<(), CliError> {
-        if skips {
+    fn run(mut self: Box<Self>) -> Result<(), CliError> {
+        if self.skips {
             self.skip()?;
         }
         let (mut buffer, mut batch) = (Vec::new(), StreamBatch::new());
@@ -186,6 +174,25 @@ impl<E: StreamEdge> Reader<E> {
             }
             buffer.drain(..start);
         }
+    }
+}
+
+impl<E: StreamEdge> Reader<E> {
+    /// A reader of the input after what is `read` of it. If the input is `replayed`, this part
+    /// comes again, too.
+    pub fn new(
+        mut input: Bytes,
+        read: ReadBytes,
+        options: StreamOptions,
+        (replayed, follows, most): (bool, bool, usize),
+        pieces: SyncSender<Piece<E>>,
+    ) -> Result<Self, CliError> {
+        let has_begun = replayed || !input.is_file;
+        let tail = if has_begun { Vec::new() } else { input.go_to(&read)? };
+        let place = StreamPlace { bytes: read.bytes, lines: read.lines };
+        let parser = StreamParser::new(&input.path, options, place);
+        let (follows, stop) = (follows && input.is_file, CancelToken::new());
+        Ok(Reader { input, parser, read, tail, skips: replayed, follows, most, pieces, stop })
     }
 
     /// Reads more; returns the number of bytes, 0 at the end, or `None` if it was stopped.
@@ -216,7 +223,7 @@ impl<E: StreamEdge> Reader<E> {
     /// Reads again what the store has, and checks that it is the same.
     fn skip(&mut self) -> Result<(), CliError> {
         let (expected, mut block) = (self.read, vec![0; BLOCK]);
-        self.read = Read { lines: expected.lines, ..Read::default() };
+        self.read = ReadBytes { lines: expected.lines, ..ReadBytes::default() };
         self.tail.clear();
         while self.read.bytes < expected.bytes && !self.stop.is_cancelled() {
             let most =
@@ -257,7 +264,7 @@ impl<E: StreamEdge> Reader<E> {
         let deletions = std::mem::take(&mut batch.deletions);
         let skipped = self.parser.skipped();
         let skipped = (skipped.count > 0).then(|| skipped.clone());
-        let piece = Piece { edges, deletions, read: self.read, at: Instant::now(), skipped };
-        self.pieces.send(piece).is_ok()
+        let (read, behind, at) = (Read::Bytes(self.read), None, Instant::now());
+        self.pieces.send(Piece { edges, deletions, read, behind, at, skipped }).is_ok()
     }
 }

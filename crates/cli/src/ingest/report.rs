@@ -12,7 +12,6 @@ use crate::stored::schema;
 use crate::stored::target::Target;
 use crate::text;
 use hedgerow::Graph;
-use hedgerow_formats::SkippedLines;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -30,10 +29,13 @@ pub struct Ingested {
     label: String,
     engine: &'static str,
     durability: &'static str,
-    /// The bytes of the input that were read before.
-    resumed_at: u64,
+    /// The bytes of the input that were read before, or the next offsets of a topic.
+    resumed_at: Place,
     /// The bytes of the input that are read now.
-    bytes: u64,
+    bytes: Option<u64>,
+    /// The next offset of each partition of a topic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offsets: Option<Vec<i64>>,
     /// Edges that were put, and that were deleted if they existed.
     edges: u64,
     deletions: u64,
@@ -47,6 +49,36 @@ pub struct Ingested {
     checkpoint: Option<Checkpointed>,
     seconds: text::Seconds,
     edges_per_second: f64,
+}
+
+/// A place in a stream.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Place {
+    Bytes(u64),
+    Offsets(Vec<i64>),
+}
+
+impl Place {
+    fn of(read: &Read) -> Self {
+        match read {
+            Read::Bytes(read) => Place::Bytes(read.bytes),
+            Read::Records(read) => Place::Offsets(read.offsets.clone()),
+        }
+    }
+
+    /// Describes the place, unless it is the beginning.
+    fn describe(&self) -> Option<String> {
+        match self {
+            Place::Bytes(0) => None,
+            Place::Bytes(bytes) => Some(text::counted(*bytes, "byte", "bytes")),
+            Place::Offsets(offsets) if offsets.iter().all(|offset| *offset == 0) => None,
+            Place::Offsets(offsets) => {
+                let offsets: Vec<_> = offsets.iter().map(i64::to_string).collect();
+                Some(format!("the offsets {}", offsets.join(", ")))
+            }
+        }
+    }
 }
 
 impl Ingested {
@@ -70,8 +102,9 @@ impl Ingested {
             label: target.schema.name.clone(),
             engine: contents.engine,
             durability: args.target.durability.name(),
-            resumed_at: begin.bytes,
-            bytes: totals.bytes,
+            resumed_at: Place::of(begin),
+            bytes: totals.read.bytes(),
+            offsets: totals.read.offsets().map(<[_]>::to_vec),
             edges: totals.edges,
             deletions: totals.deletions,
             commits: totals.commits,
@@ -86,26 +119,20 @@ impl Ingested {
     }
 
     /// The summary as text.
-    pub fn describe(&self, skipped: &SkippedLines) -> String {
+    pub fn describe(&self, Totals { read, skipped, .. }: &Totals) -> String {
         let made = if self.created { "made with" } else { "opened with" };
         let deletions = match self.deletions {
             0 => String::new(),
             deletions => format!(", {}", text::counted(deletions, "deletion", "deletions")),
         };
-        let resumed = match self.resumed_at {
-            0 => String::new(),
-            bytes => format!(", from {} on", text::counted(bytes, "byte", "bytes")),
-        };
+        let resumed = self.resumed_at.describe().map_or(String::new(), |place| format!(", from {place} on"));
         let ended = self.signal.as_ref().map_or(String::new(), |signal| format!(", ended by {signal}"));
         let count = |number| text::Count(number).to_string();
         let mut table = vec![
             ("store", format!("{}, {}, {made} engine {}", self.store, self.topology, self.engine)),
             ("vertices", count(self.vertices_of_store)),
             ("edges", self.edges_of_store.to_string()),
-            (
-                "input",
-                format!("{}, {}{resumed}{ended}", self.input, text::counted(self.bytes, "byte", "bytes")),
-            ),
+            ("input", format!("{}, {read}{resumed}{ended}", self.input)),
             (
                 "ingested",
                 format!(

@@ -1,13 +1,13 @@
 //! Commits a stream in small batches while more is read.
 
 use super::edge::{self, StreamEdge};
+use super::input::Source;
 use super::live::Live;
-use super::position::{Position, Stream};
-use super::reader::{Piece, Reader};
+use super::position::{Position, Read, Stream};
+use super::reader::Piece;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::signal::Signal;
-use crate::text;
 use hedgerow::kernels::CancelToken;
 use hedgerow::{Graph, LabelId};
 use hedgerow_formats::SkippedLines;
@@ -53,15 +53,17 @@ struct Waiting<E> {
 }
 
 /// The edges and commits so far.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Totals {
     /// Edges that were put.
     pub edges: u64,
     /// Edges that were to be deleted.
     pub deletions: u64,
     pub commits: u64,
-    /// The end of the read part.
-    pub bytes: u64,
+    /// The part of the stream that was read before, or is committed.
+    pub read: Read,
+    /// The records of a topic after those that were read.
+    pub behind: Option<u64>,
     /// The time of the last commit.
     pub last: Option<Instant>,
     pub skipped: SkippedLines,
@@ -76,7 +78,7 @@ struct Reading {
 impl<'a, E: StreamEdge> Run<'a, E> {
     /// Commits to a graph from a position on.
     pub fn new(graph: &'a Graph, label: LabelId, limits: (usize, Duration), start: Position) -> Self {
-        let totals = Totals { bytes: start.read.bytes, ..Totals::default() };
+        let totals = Totals::new(start.read.clone());
         let position = start.clone();
         let waiting = Waiting { edges: Vec::new(), deletions: Vec::new(), position, since: None };
         Run { graph, label, limits, committed: start, waiting, unwritten: None, totals }
@@ -86,13 +88,12 @@ impl<'a, E: StreamEdge> Run<'a, E> {
     /// by then. Returns the signal.
     pub fn run(
         &mut self,
-        reader: Reader<E>,
-        skips: bool,
+        source: Box<dyn Source>,
         pieces: &Receiver<Piece<E>>,
         live: &mut Live<'_>,
         interrupt: &Interrupt,
     ) -> Result<Option<Signal>, CliError> {
-        let reading = Reading::start(reader, skips)?;
+        let reading = Reading::start(source)?;
         let mut stopped = None;
         loop {
             match pieces.recv_timeout(self.patience(stopped)) {
@@ -135,7 +136,7 @@ impl<'a, E: StreamEdge> Run<'a, E> {
         if self.waiting.edges.len() + piece.edges.len() > self.limits.0 {
             self.commit()?;
         }
-        let Piece { mut edges, deletions, read, at, skipped } = piece;
+        let Piece { mut edges, deletions, read, behind, at, skipped } = piece;
         let waiting = &mut self.waiting;
         if !edges.is_empty() {
             waiting.since.get_or_insert(at);
@@ -147,6 +148,7 @@ impl<'a, E: StreamEdge> Run<'a, E> {
             _ => waiting.edges.append(&mut edges),
         }
         waiting.position.read = read;
+        self.totals.behind = behind;
         self.totals.skipped = skipped.unwrap_or_default();
         match self.waiting.edges.len() >= self.limits.0 {
             true => self.commit(),
@@ -166,7 +168,7 @@ impl<'a, E: StreamEdge> Run<'a, E> {
         totals.edges += (edges.len() - deletions.len()) as u64;
         totals.deletions += deletions.len() as u64;
         totals.commits += 1;
-        totals.bytes = position.read.bytes;
+        totals.read = position.read.clone();
         totals.last = Some(Instant::now());
         self.committed = position.clone();
         edges.clear();
@@ -195,7 +197,7 @@ impl<'a, E: StreamEdge> Run<'a, E> {
             transaction.commit()?;
             self.totals.commits += 1;
         }
-        self.totals.bytes = end.read.bytes;
+        self.totals.read = end.read.clone();
         self.committed = end;
         Ok(())
     }
@@ -208,15 +210,23 @@ impl<'a, E: StreamEdge> Run<'a, E> {
             true => "the same command goes on from there",
             false => "--replayed skips them if they come again",
         };
-        let (bytes, store) = (text::counted(read.bytes, "byte", "bytes"), store.display());
-        format!("the edges of the first {bytes} of {name} are in {store}: {how}")
+        let (first, store) = (if read.bytes().is_some() { "the first " } else { "" }, store.display());
+        format!("the edges of {first}{read} of {name} are in {store}: {how}")
+    }
+}
+
+impl Totals {
+    /// Nothing, after what is `read` already.
+    pub fn new(read: Read) -> Self {
+        let (edges, deletions, commits, behind, last) = (0, 0, 0, None, None);
+        Totals { edges, deletions, commits, read, behind, last, skipped: SkippedLines::default() }
     }
 }
 
 impl Reading {
-    fn start<E: StreamEdge>(reader: Reader<E>, skips: bool) -> Result<Self, CliError> {
-        let stop = reader.stop.clone();
-        let thread = thread::Builder::new().name("stream".into()).spawn(move || reader.run(skips));
+    fn start(source: Box<dyn Source>) -> Result<Self, CliError> {
+        let stop = source.stop();
+        let thread = thread::Builder::new().name("stream".into()).spawn(move || source.run());
         Ok(Reading { stop, thread: thread.map_err(CliError::DemoThreads)? })
     }
 

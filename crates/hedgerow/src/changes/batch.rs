@@ -438,6 +438,12 @@ impl<'c> CommitChanges<'c> {
         self.commit.wall_clock
     }
 
+    /// Returns the position after the commit, at which another subscription can go on.
+    #[must_use]
+    pub fn token(&self) -> ChangeToken {
+        ChangeToken { at: self.commit.at, wall_clock: self.commit.wall_clock, ..self.changes.token }
+    }
+
     /// Returns the changes; there is at least one.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Change<'c>> + use<'c> {
         let changes = self.changes;
