@@ -5,7 +5,7 @@ use crate::laboratory;
 use crate::run::{SAMPLE_SEED, Tally, cargo, command, sample_seed, step, tests};
 use crate::sanitizers::Extent;
 use crate::workspace::{Package, packages, selected, with_models, with_unsafe_code};
-use crate::{sanitizers, tidy, tools};
+use crate::{kafka, sanitizers, tidy, tools};
 use anyhow::{Context, Result, bail};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
@@ -74,7 +74,7 @@ fn features() -> Result<()> {
         let lints = format!("clippy -p hedgerow --quiet --no-default-features --features {features}");
         step(&format!("features {features}"), &mut cargo(&format!("{lints} -- -D warnings")))?;
     }
-    Ok(())
+    kafka::lints()
 }
 
 /// Lets the test that compares the tables of options in docs/cli.md with the help write these

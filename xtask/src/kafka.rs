@@ -31,7 +31,12 @@ pub fn test() -> Result<()> {
         fetch.args(["--quiet", "--batch-mode", "--file", &project, "dependency:copy-dependencies"]);
         step("fetching Kafka", fetch.args(["-DoutputDirectory=.", "-DincludeScope=runtime"]))?;
     }
-    let lints = "clippy --quiet -p hedgerow-cli --features kafka --all-targets -- -D warnings";
-    step("lints with Kafka", &mut cargo(lints))?;
+    lints()?;
     step("tests with Kafka", &mut cargo("test --quiet -p hedgerow-cli --features kafka --test kafka"))
+}
+
+/// Lints the command with the feature, and its tests.
+pub fn lints() -> Result<()> {
+    let lints = "clippy --quiet -p hedgerow-cli --features kafka --all-targets -- -D warnings";
+    step("lints with Kafka", &mut cargo(lints))
 }

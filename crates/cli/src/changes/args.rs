@@ -79,7 +79,7 @@ pub struct ChangesArgs {
     /// write the changes to this topic of Kafka, after those that it has of the store
     #[arg(long, value_name = "B", value_parser = to)]
     pub to: Option<To>,
-    /// Wait for more changes, until Ctrl-C; another process may write them
+    /// Wait for more changes, until Ctrl-C or SIGTERM; another process may write them
     #[arg(long, short)]
     pub follow: bool,
     /// Print only changes of edges of this label; can be repeated

@@ -9,7 +9,6 @@ use crate::interrupt::Interrupt;
 use crate::kafka::{Sink, TopicAddress};
 use crate::keys;
 use crate::listing::{Form, Listing, NoFields};
-use crate::signal::Signal;
 use crate::stored::args::{AsOfArgs, ReadArgs};
 use crate::stored::number::EdgeNumber;
 use crate::stored::properties::Properties;
@@ -177,7 +176,7 @@ fn pass(
     followed.map(|()| subscription.token())
 }
 
-/// Prints changes until there are none, or until Ctrl-C.
+/// Prints changes until there are none, or if it waits for more, until a signal.
 fn follow(
     subscription: &mut Subscription,
     waits: bool,
@@ -186,7 +185,7 @@ fn follow(
 ) -> Result<(), CliError> {
     loop {
         match interrupt.check() {
-            Err(CliError::Interrupted(Signal::CTRL_C)) if waits => return Ok(()),
+            Err(CliError::Interrupted(_)) if waits => return Ok(()),
             checked => checked?,
         }
         let before = subscription.token();

@@ -1,25 +1,12 @@
 //! `hedgerow changes`: the changes of a store, also while another process writes them.
 
-use crate::common::{Folder, PROGRAM};
+use crate::common::{Folder, PROGRAM, bank};
 #[cfg(target_os = "linux")]
 use crate::common::{listens, send};
 use hedgerow::{EngineKind, Graph, GraphOptions, WriteGraph};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
-
-/// A store of text keys with two labels, made by four commits.
-fn store(engine: EngineKind) -> Folder {
-    let folder = Folder::with("graph", "anna ben\nben carl\n");
-    folder.json(&format!(
-        "import graph --store bank --keys text --engine {engine} --labels knows,pays:number=key+amount=f64! --vertex-properties age=i64 \
-         --checkpoint never"
-    ));
-    folder.json("put vertex anna bank --property age=30");
-    folder.json("put edge anna dora bank --label pays --key 7 --property amount=1.5");
-    folder.json("delete vertex ben bank");
-    folder
-}
 
 /// The lines of JSON, without times; tokens are only counted.
 fn changes(folder: &Folder, options: &str) -> (Vec<Value>, Vec<String>) {
@@ -58,7 +45,7 @@ fn edge(commit: u64, change: &str, label: &str, from: &str, to: &str, after: &Va
 #[test]
 fn changes_are_printed_from_any_commit_on_every_engine() {
     for &engine in EngineKind::ALL {
-        let folder = store(engine);
+        let folder = bank(engine);
         let nothing = json!({ "age": null });
         let made = [
             vertex(1, "put", "anna", &nothing),
@@ -102,7 +89,7 @@ fn changes_are_printed_from_any_commit_on_every_engine() {
 
 #[test]
 fn changes_are_lines_and_csv() {
-    let folder = store(EngineKind::default());
+    let folder = bank(EngineKind::default());
     let without_times = |text: String| -> Vec<String> {
         let is_time = |word: &&str| !(word.ends_with('Z') && word.contains('T'));
         let line = |line: &str| line.split([' ', ',']).filter(is_time).collect::<Vec<_>>().join(" ");
@@ -136,7 +123,7 @@ fn changes_are_lines_and_csv() {
 #[test]
 fn the_whole_graph_comes_before_the_changes_after_it() {
     for &engine in EngineKind::ALL {
-        let folder = store(engine);
+        let folder = bank(engine);
         for _ in 0..2 {
             folder.json("checkpoint bank");
             folder.json("put edge anna carl bank --label knows");
@@ -169,7 +156,7 @@ fn the_whole_graph_comes_before_the_changes_after_it() {
 
 #[test]
 fn wrong_positions_are_refused() {
-    let folder = store(EngineKind::default());
+    let folder = bank(EngineKind::default());
     folder.fails("changes bank --from 9", 3, &["9"]);
     folder.fails("changes bank --from sometime", 2, &["expected a commit, `start`"]);
     folder.fails("changes bank --label hates", 2, &["hates", "knows"]);
@@ -210,7 +197,7 @@ fn changes_are_followed_while_another_process_writes() {
         graph.delete_edge(knows, 3, 4).unwrap();
         assert!(lines.next().unwrap().unwrap().ends_with("- edge 3 4"));
         assert!(listens(&child));
-        send(&child, "-INT");
+        send(&child, if engine == EngineKind::default() { "-TERM" } else { "-INT" });
         assert!(lines.next().is_none());
         assert_eq!(child.wait().unwrap().code(), Some(0));
     }

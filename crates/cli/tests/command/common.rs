@@ -157,3 +157,16 @@ pub fn key_values(text: &str) -> Vec<(String, String)> {
     };
     text.lines().map(pair).collect()
 }
+
+/// A store `bank` of text keys with two labels, made by an import of two edges and some commits.
+pub fn bank(engine: EngineKind) -> Folder {
+    let folder = Folder::with("graph", "anna ben\nben carl\n");
+    folder.json(&format!(
+        "import graph --store bank --keys text --engine {engine} --labels knows,pays:number=key+amount=f64! --vertex-properties age=i64 \
+         --checkpoint never"
+    ));
+    folder.json("put vertex anna bank --property age=30");
+    folder.json("put edge anna dora bank --label pays --key 7 --property amount=1.5");
+    folder.json("delete vertex ben bank");
+    folder
+}

@@ -1,21 +1,8 @@
 //! `hedgerow log`: the commits of a store.
 
-use crate::common::Folder;
+use crate::common::{Folder, bank};
 use hedgerow::{Durability, EngineKind, Graph, GraphOptions, KeyKind, LabelId, Topology, WriteGraph};
 use serde_json::{Value, json};
-
-/// A store of text keys with two labels, made by an import of two edges and some commits.
-fn store(engine: EngineKind) -> Folder {
-    let folder = Folder::with("graph", "anna ben\nben carl\n");
-    folder.json(&format!(
-        "import graph --store bank --keys text --engine {engine} --labels knows,pays:number=key+amount=f64! --vertex-properties age=i64 \
-         --checkpoint never"
-    ));
-    folder.json("put vertex anna bank --property age=30");
-    folder.json("put edge anna dora bank --label pays --key 7 --property amount=1.5");
-    folder.json("delete vertex ben bank");
-    folder
-}
 
 /// The commits, without their times, which must not ascend.
 fn commits(folder: &Folder, options: &str) -> Vec<Value> {
@@ -34,7 +21,7 @@ fn commits(folder: &Folder, options: &str) -> Vec<Value> {
 #[test]
 fn commits_are_listed_with_what_they_changed_on_every_engine() {
     for &engine in EngineKind::ALL {
-        let folder = store(engine);
+        let folder = bank(engine);
         let commit = |timestamp: u64, edges: Value, vertices: [u64; 3], import: bool| {
             let [added, changed, deleted] = vertices;
             json!({
@@ -75,7 +62,7 @@ fn commits_are_listed_with_what_they_changed_on_every_engine() {
 
 #[test]
 fn times_bound_the_listing() {
-    let folder = store(EngineKind::default());
+    let folder = bank(EngineKind::default());
     let all = folder.json("log bank");
     let time = |commit: usize| all["commits"][commit]["time"].as_str().unwrap().to_owned();
     let timestamps = |options: &str| -> Vec<u64> {
@@ -96,7 +83,7 @@ fn the_listing_says_where_the_record_begins() {
     for &engine in EngineKind::ALL {
         let place =
             if engine.owns_files() { "the files of the engine" } else { "the checkpoint of commit 5" };
-        let folder = store(engine);
+        let folder = bank(engine);
         folder.json("checkpoint bank");
         folder.json("put vertex emil bank");
         let listed = folder.json("log bank");

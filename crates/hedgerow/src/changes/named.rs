@@ -142,7 +142,7 @@ impl Graph {
                 0 => Lag::default(),
                 _ => Lag {
                     commits,
-                    bytes: Some(journal.bytes_after(entry.position)),
+                    bytes: Some(journal.bytes_after(&manifest, entry.position)),
                     time: Duration::from_micros(now.saturating_sub(entry.wall_clock)),
                 },
             };

@@ -300,13 +300,18 @@ impl Subscription {
     /// # Errors
     /// The store is not there any more.
     pub fn lag(&self) -> Result<Lag, Error> {
-        let (newest, now) = self.source.now()?;
-        let commits = newest.0.saturating_sub(self.token.at.0);
+        let (commits, now) = self.behind()?;
         if commits == 0 {
             return Ok(Lag::default());
         }
         let time = Duration::from_micros(now.saturating_sub(self.seen));
         Ok(Lag { commits, bytes: self.source.bytes_left()?, time })
+    }
+
+    /// Number of commits that are not pulled yet, and the time by their clock. O(1).
+    pub(super) fn behind(&self) -> Result<(u64, u64), Error> {
+        let (newest, now) = self.source.now()?;
+        Ok((newest.0.saturating_sub(self.token.at.0), now))
     }
 }
 

@@ -227,7 +227,7 @@ impl StreamView {
             if has_changes || left.is_zero() {
                 return Ok(has_changes);
             }
-            if self.lag()?.commits > 0 {
+            if self.subscription.behind()?.0 > 0 {
                 // Not durable, or not archived yet.
                 std::thread::sleep(left.min(LOOK_AGAIN));
             }
@@ -306,7 +306,7 @@ impl StreamView {
         self.changes.token()
     }
 
-    /// Returns the distance from the newest commit. O(1).
+    /// Returns the distance from the newest commit.
     ///
     /// # Errors
     /// As [`Subscription::lag`].

@@ -196,7 +196,7 @@ impl Window {
         }
         self.pulled = None;
         // Commits up to now were pulled.
-        if self.span.follows_clock() && self.lag()?.commits == 0 {
+        if self.span.follows_clock() && self.subscription.behind()?.0 == 0 {
             self.newest = self.newest.max(now);
         }
         Ok(())
@@ -337,7 +337,7 @@ impl Window {
         self.edges.begin().or(pulled).unwrap_or(self.token())
     }
 
-    /// Returns the distance from the newest commit. O(1).
+    /// Returns the distance from the newest commit.
     ///
     /// # Errors
     /// As [`Subscription::lag`].

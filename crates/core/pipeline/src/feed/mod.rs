@@ -130,7 +130,9 @@ impl CommitFeed {
     pub fn bytes_left(&self, store: &Store) -> u64 {
         match &self.next {
             Reader::Recent(following, next) => following.bytes_from(*next) as u64,
-            Reader::Log(reader) => store.journal().map_or(0, |journal| journal.bytes_left(reader)),
+            Reader::Log(reader) => {
+                store.journal().map_or(0, |journal| journal.bytes_left(&journal.manifest(), reader))
+            }
         }
     }
 

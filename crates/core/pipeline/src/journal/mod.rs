@@ -126,19 +126,22 @@ impl Journal {
         self.files.location()
     }
 
-    /// Bytes of the commits that `reader` has not read: see [`CommitReader::bytes_left`].
-    pub(crate) fn bytes_left(&self, reader: &CommitReader) -> u64 {
+    /// Bytes of the commits in the segments of this manifest that `reader` has not read: see
+    /// [`CommitReader::bytes_left`].
+    pub(crate) fn bytes_left(&self, manifest: &Manifest, reader: &CommitReader) -> u64 {
         let end = self.log().ok().map(Log::end);
-        reader.bytes_left(&self.manifest(), |entry| match end {
-            Some((segment, bytes)) if segment <= entry.number => bytes * u64::from(segment == entry.number),
+        reader.bytes_left(manifest, |entry| match end {
+            Some((segment, bytes)) if segment == entry.number => bytes,
+            // Made ahead of the commits.
+            Some((segment, _)) if segment < entry.number => 0,
             _ => self.bytes_of(entry),
         })
     }
 
     /// Bytes of the commits after `at`, and of those before it in its segment. O(segments).
     #[must_use]
-    pub fn bytes_after(&self, at: CommitTimestamp) -> u64 {
-        self.bytes_left(&CommitReader::after(Arc::clone(&self.files), at))
+    pub fn bytes_after(&self, manifest: &Manifest, at: CommitTimestamp) -> u64 {
+        self.bytes_left(manifest, &CommitReader::after(Arc::clone(&self.files), at))
     }
 
     /// Bytes of a segment; 0 if it was removed meanwhile.

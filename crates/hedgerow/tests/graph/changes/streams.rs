@@ -51,11 +51,11 @@ fn a_stream_ends_with_the_error_of_changes_that_are_lost() {
 fn the_thread_of_a_stream_ends_with_it() {
     let files = SimulatedFiles::new(1);
     let graph = in_store(&files, Durability::Sync);
-    // One stream waits for changes, one for its program.
-    let waiting = graph.subscribe(&SubscribeOptions::new()).unwrap().into_stream().unwrap();
     let first = SubscribeOptions::new().begin(Begin::AfterCommit(CommitTimestamp::ZERO)).at_once(1);
     let ahead = graph.subscribe(&first).unwrap().into_stream().unwrap();
     graph.put_each(KNOWS, &[(1, 2), (2, 3), (3, 4), (4, 5)]).unwrap();
+    // One stream waits for its program, the other for changes that never come.
+    let waiting = graph.subscribe(&SubscribeOptions::new()).unwrap().into_stream().unwrap();
     drop((waiting, ahead, graph));
     // A store is closed when nothing refers to it any more.
     let reopened = (0..1000).find_map(|_| {
